@@ -13,14 +13,17 @@ import { NATIVE_WORKLOADS } from "./workloads.js";
  * @property {Record<string, Record<string, number>>} peers by runtime and number of threads, such as "onnxruntime 2"
  */
 
-/** The columns of the table: a runtime and its number of threads, whose time is divided by the time of one of our ways. */
+/**
+ * The columns of the table: a title, and a runtime with its number of threads, whose time is divided by the time of one
+ * of our ways.
+ */
 const COLUMNS = [
-  ["onnxruntime 1", "plain"],
-  ["openvino 1", "plain"],
-  ["onnxruntime 1", "engine"],
-  ["openvino 1", "engine"],
-  ["onnxruntime 2", "engine, 2 threads"],
-  ["openvino 2", "engine, 2 threads"],
+  ["ORT, plain", "onnxruntime 1", "plain"],
+  ["OpenVINO, plain", "openvino 1", "plain"],
+  ["ORT, engine", "onnxruntime 1", "engine"],
+  ["OpenVINO, engine", "openvino 1", "engine"],
+  ["ORT, 2 threads", "onnxruntime 2", "engine, 2 threads"],
+  ["OpenVINO, 2 threads", "openvino 2", "engine, 2 threads"],
 ];
 
 /**
@@ -29,9 +32,9 @@ const COLUMNS = [
  * @returns {[head: readonly string[], lines: readonly (readonly string[])[]] | null}
  */
 export function nativeRows({ ours, peers }) {
-  const columns = COLUMNS.filter(([peer]) => peers[peer] !== undefined);
+  const columns = COLUMNS.filter(([, peer]) => peers[peer] !== undefined);
   if (columns.length === 0) return null;
-  const ratioOf = ([peer, way], name) => {
+  const ratioOf = ([, peer, way], name) => {
     const time = peers[peer][name];
     return time === undefined ? undefined : time / ours[way][name];
   };
@@ -43,7 +46,7 @@ export function nativeRows({ ours, peers }) {
   const means = columns.map((column) =>
     geometricMean(NATIVE_WORKLOADS.flatMap(({ name }) => ratioOf(column, name) ?? [])),
   );
-  const head = ["workload", ...columns.map(([peer, way]) => `${peer} / ${way}`)];
+  const head = ["workload", ...columns.map(([title]) => title)];
   return [head, [...lines, ["geometric mean", ...means.map(print)]]];
 }
 

@@ -8,7 +8,7 @@ import { fromHash } from "../src/document/hash.ts";
 import { PRESETS } from "../src/examples/presets.ts";
 import { readState } from "../src/document/read-state.ts";
 import type { State } from "../src/values/state.ts";
-import { cellsOf, chooseExample, settled, SUM, useSite } from "./support/page.ts";
+import { cellsOf, chooseExample, SUM, useSite } from "./support/page.ts";
 import { sentenceOf } from "./support/refused.ts";
 import { shownAs } from "./support/values.ts";
 import { sampleOf } from "./support/sample.ts";
@@ -310,7 +310,7 @@ test("the address holds the state: a link and a reload give it back", async () =
   await page.focus("#cell-0-0");
   await page.keyboard.type("5");
   await page.keyboard.press("Enter");
-  await settled(page);
+  await page.waitForURL(/float32:4,3:5,/);
   const found = fromHash(new URL(page.url()).hash);
   assert.ok("state" in found);
   const expected: State["inputs"][number] = {

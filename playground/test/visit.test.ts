@@ -115,7 +115,7 @@ test("a link on the page is followed, and Back shows the call before it", async 
   await using opened = await site.open(SUM);
   const { page } = opened;
   await typeAt(page, "#cell-0-0", "5");
-  await page.waitForTimeout(400);
+  await page.waitForURL(/float32:4,3:5,/);
   await page.evaluate(
     (hash) => {
       location.hash = hash;
@@ -240,8 +240,7 @@ test("a link that cannot be read stays in the address and in a field, until it i
   await page.getByRole("button", { name: "Open the corrected link" }).click();
   await field.waitFor({ state: "detached" });
   assert.equal(await dataAt(page), FULL);
-  await page.waitForTimeout(500);
-  assert.ok(page.url().endsWith(`#${SUM}`), page.url());
+  await page.waitForURL((url) => url.hash === `#${SUM}`);
 });
 
 test("a link that cannot be read changes nothing of an open page, and an edit takes its place", async () => {
@@ -254,6 +253,5 @@ test("a link that cannot be read changes nothing of an open page, and an edit ta
   assert.equal(await dataAt(page), FULL);
   await typeAt(page, "#cell-0-0", "5");
   await page.getByLabel("the link").waitFor({ state: "detached" });
-  await page.waitForTimeout(500);
-  assert.match(page.url(), /float32:4,3:5,0,0,1/);
+  await page.waitForURL(/float32:4,3:5,0,0,1/);
 });

@@ -3,6 +3,7 @@
  * access `process`, so that tests can run many commands in one process.
  */
 
+import { wrongData } from "./failure.ts";
 import { escapeControls, escapeExcept } from "./text/layout.ts";
 
 /** A stream of text. */
@@ -67,3 +68,23 @@ export const guarded = (output: Output, onWrite = (): void => {}): Output => ({
 /** Prints notes that do not affect the exit status. Notes go to stderr, because programs read stdout. */
 export const printNote = ({ stderr }: Io, ...sentences: readonly string[]): void | Promise<void> =>
   stderr.write(sentences.map((one) => `ndscatter: note: ${escapeControls(one)}\n`).join(""));
+
+/**
+ * Calls `action` with a signal that is aborted when the process is asked to end. If `action` then throws, the function
+ * throws a `Failure` with the sentence `stopped`.
+ */
+export async function untilInterrupted<T>(
+  io: Io,
+  stopped: string,
+  action: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const controller = new AbortController();
+  const release = io.onInterrupt(() => controller.abort());
+  try {
+    return await action(controller.signal);
+  } catch (error) {
+    throw controller.signal.aborted ? wrongData(stopped, error) : error;
+  } finally {
+    release();
+  }
+}

@@ -4,24 +4,10 @@ import { createRequire } from "node:module";
 import { inspect } from "node:util";
 import { Command, CommanderError, Option } from "commander";
 import { withAdvice } from "./advice.ts";
-import { addArrayCommand } from "./commands/array.ts";
-import { addCaptureCommand } from "./commands/capture.ts";
-import { addCompareCommand } from "./commands/compare.ts";
-import { addConformanceCommand } from "./commands/conformance.ts";
-import { addConvertCommand } from "./commands/convert.ts";
-import { addExplainCommand } from "./commands/explain.ts";
-import { addFixCommand } from "./commands/fix.ts";
-import { failureOf, SUCCESS, type Status } from "./failure.ts";
-import { addInferCommand } from "./commands/infer.ts";
-import { addInspectCommand } from "./commands/inspect.ts";
+import { failureOf, SUCCESS, type Status, failureJson } from "./failure.ts";
 import { guarded, type Io } from "./io.ts";
-import { addJobCommand } from "./commands/job.ts";
-import { failureJson } from "./text/error-json.ts";
 import { cutWords, escapeControls, printJson } from "./text/layout.ts";
 import { withoutSecrets } from "../arrays/boxes/urls.ts";
-import { addOpsCommand } from "./commands/ops.ts";
-import { addRunCommand } from "./commands/run.ts";
-import { addVerifyCommand } from "./commands/verify.ts";
 
 // The manifest is resolved by package name, because build/ and dist/ are nested at different depths.
 const manifest: { readonly version: string; readonly description: string } = createRequire(
@@ -45,33 +31,33 @@ Examples:
   ndscatter array a.npy -o a.zarr --chunks 1000,128 --codec zstd
   ndscatter help run`;
 
+/** Adds a command to the program. Commands call `fail` to set the exit status without throwing an error. */
+type AddCommand = (program: Command, io: Io, fail: (status: Status) => void) => void;
+
+/** The commands, in the order of the help. A command's file is loaded only if the command is named. */
+const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
+  run: async () => (await import("./commands/run.ts")).addRunCommand,
+  explain: async () => (await import("./commands/explain.ts")).addExplainCommand,
+  compare: async () => (await import("./commands/compare.ts")).addCompareCommand,
+  ops: async () => (await import("./commands/ops.ts")).addOpsCommand,
+  infer: async () => (await import("./commands/infer.ts")).addInferCommand,
+  inspect: async () => (await import("./commands/inspect.ts")).addInspectCommand,
+  convert: async () => (await import("./commands/convert.ts")).addConvertCommand,
+  capture: async () => (await import("./commands/capture.ts")).addCaptureCommand,
+  verify: async () => (await import("./commands/verify.ts")).addVerifyCommand,
+  fix: async () => (await import("./commands/fix.ts")).addFixCommand,
+  array: async () => (await import("./commands/array.ts")).addArrayCommand,
+  job: async () => (await import("./commands/job.ts")).addJobCommand,
+  conformance: async () => (await import("./commands/conformance.ts")).addConformanceCommand,
+  version: async () => addVersionCommand,
+};
+
 /** Implements `ndscatter version`, which prints the same text as --version. */
-const addVersionCommand = (program: Command, { stdout }: Io): Command =>
+const addVersionCommand: AddCommand = (program, { stdout }) =>
   program
     .command("version")
     .description("print the version")
     .action(() => stdout.write(`${manifest.version}\n`));
-
-/**
- * Functions that each add one command to the program. Commands call `fail` to set the exit status without throwing an
- * error.
- */
-const COMMANDS: readonly ((program: Command, io: Io, fail: (status: Status) => void) => void)[] = [
-  addRunCommand,
-  addExplainCommand,
-  addCompareCommand,
-  addOpsCommand,
-  addInferCommand,
-  addInspectCommand,
-  addConvertCommand,
-  addCaptureCommand,
-  addVerifyCommand,
-  addFixCommand,
-  addArrayCommand,
-  addJobCommand,
-  addConformanceCommand,
-  addVersionCommand,
-];
 
 /**
  * Runs one command, and returns the status of the process.
@@ -88,7 +74,10 @@ export async function main(argv: readonly string[], given: Io): Promise<Status> 
   const program = buildProgram(io, (text) => {
     help += text;
   });
-  for (const add of COMMANDS) {
+  const name = commandOf(argv);
+  // The help and the suggestions for an unknown name need all commands.
+  const named = Object.hasOwn(COMMANDS, name) ? [COMMANDS[name]] : Object.values(COMMANDS);
+  for (const add of await Promise.all(named.map((load) => load()))) {
     add(program, io, (failed) => {
       status = failed;
     });
@@ -108,9 +97,7 @@ export async function main(argv: readonly string[], given: Io): Promise<Status> 
     }
     const failure = failureOf(error);
     const origin = program.opts<{ debug?: boolean }>().debug ? `${inspect(error)}\n` : "";
-    const sentence = escapeControls(
-      cutWords(withoutSecrets(withAdvice(failure, commandOf(argv), io.cwd))),
-    );
+    const sentence = escapeControls(cutWords(withoutSecrets(withAdvice(failure, name, io.cwd))));
     await io.stderr.write(`ndscatter: ${sentence}\n${withoutSecrets(origin)}`);
     // The error is not printed again if the result already contains or explains it.
     if (argv.includes("--json") && !isPrinted)

@@ -185,6 +185,16 @@ export function hasCode(error: unknown, ...codes: readonly ErrorCode[]): error i
   }
 }
 
+/** Runs an action. If it throws an error of this package, the result is that of `recover`. */
+export function recovering<T, U>(action: () => T, recover: (error: TensorError) => U): T | U {
+  try {
+    return action();
+  } catch (error) {
+    if (isTensorError(error)) return recover(error);
+    throw error;
+  }
+}
+
 /** Returns fields that name what is wrong: the input, or the argument `key` if the value belongs to no input. */
 export const named = (
   fields: ErrorContext = {},

@@ -7,7 +7,7 @@ import type { CallSpec } from "../../src/arrays/chunked/job/call-spec.ts";
 import { runJob, type JobProgress } from "../../src/arrays/chunked/run/run-job.ts";
 import { printAmount } from "../../src/core/foreign.ts";
 import { tensor } from "../../src/core/tensor/tensor.ts";
-import { printProgress, printSeconds } from "../../src/cli/commands/job-report.ts";
+import { printProgress, printSeconds } from "../../src/cli/commands/job-run.ts";
 import { add, makeHome, makeJob, MEMORY, store } from "../support/job-files.ts";
 
 test("amounts have two or three digits, in powers of 1000", () => {

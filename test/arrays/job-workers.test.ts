@@ -12,7 +12,7 @@ import { rootsFrom } from "../../src/arrays/chunked/job/roots.ts";
 import { workersOf, type JobWorkerFacts } from "../../src/arrays/chunked/job/workers.ts";
 import { startPool } from "../../src/arrays/chunked/run/pool.ts";
 import { Presence } from "../../src/arrays/chunked/run/presence.ts";
-import { takerOf } from "../../src/cli/commands/job-workers.ts";
+import { takerOf } from "../../src/cli/commands/job.ts";
 import { runCommand } from "../support/cli.ts";
 import { add, makeHome, makeJob, MEMORY, storeInputs } from "../support/job-files.ts";
 

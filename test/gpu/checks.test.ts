@@ -2,10 +2,9 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { checkInputs } from "../../src/gpu/kernels/checks.ts";
+import { checkInputs, NEVER } from "../../src/gpu/kernels/checks.ts";
 import { textOf, type Span } from "../../src/gpu/kernels/kernel.ts";
 import type { Dispatch, Recording } from "../../src/gpu/kernels/recording.ts";
-import { NEVER } from "../../src/gpu/kernels/status.ts";
 
 const status: Span = { buffer: {} as Span["buffer"], bytes: 4 };
 

@@ -3,8 +3,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { ALL, LATER } from "../../src/models/convert/versions/history.ts";
-import { HISTORIES } from "../../src/models/convert/versions/table.ts";
+import { FACTS } from "../../src/models/convert/versions/convert-versions.ts";
+import { TYPES as GROUPS } from "../../src/models/convert/versions/facts.ts";
+import { HISTORIES, historyOf } from "../../src/models/convert/versions/table.ts";
 import { isOperator } from "../../src/core/operators/registry.ts";
 import { isTensorError } from "../../src/core/errors.ts";
 import {
@@ -96,13 +97,13 @@ for (const row of VERSION_REWRITES) {
 }
 
 test("every operator of ONNX is of the family or has its versions, and there are no others", () => {
-  assert.deepEqual(ROWS.map(({ op }) => op).toSorted(), Object.keys(HISTORIES).toSorted());
+  assert.deepEqual(ROWS.map(({ op }) => op).toSorted(), [...HISTORIES.keys()].toSorted());
   assert.equal(ROWS.length, 197);
   for (const { op } of ROWS) assert.ok(!isOperator({ domain: "ai.onnx", op }), op);
 });
 
-test("every data type is in a list of src/models/convert/versions/history.ts", () => {
-  assert.deepEqual([...ALL, ...LATER].toSorted(), [...DTYPE_NAMES].toSorted());
+test("every data type is in a list of src/models/convert/versions/facts.ts", () => {
+  assert.deepEqual([...GROUPS["all"], ...GROUPS["later"]].toSorted(), [...DTYPE_NAMES].toSorted());
 });
 
 test("what stays as it is in another opset is the same node", () => {
@@ -261,11 +262,12 @@ test("a data type is a reason, and an unknown data type is another one", () => {
 
 for (const { op, versions } of ROWS) {
   test(`${op} has the versions that ONNX has`, () => {
-    const [first, ...changes] = HISTORIES[op];
+    const history = historyOf(op);
     assert.deepEqual(
-      [first, ...changes.map(({ since }) => since)],
+      history.map(({ since }) => since),
       versions.map(({ version }) => version),
     );
+    for (const [fact] of history.flatMap(({ facts }) => facts)) assert.ok(fact in FACTS, fact);
   });
 
   if (OTHERWISE.has(op)) continue;

@@ -8,9 +8,9 @@ import { after, before, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Command } from "commander";
 import type { Io } from "../../src/cli/io.ts";
-import { printSlurm, runWithRedis } from "../../src/cli/commands/job-engines.ts";
-import { addJobWorker } from "../../src/cli/commands/job-worker.ts";
+import { runWithRedis, addJobWorker } from "../../src/cli/commands/job-run.ts";
 import { PACKAGES, WITHOUT_QUEUE } from "./distributed/packages.ts";
+import { openJob, slurmScript } from "../../src/entries/chunked.ts";
 import { makeRealJob, STAGES } from "./distributed/real-job.ts";
 import { startRedis, type RedisServer } from "./distributed/redis-server.ts";
 import { exitOnSignals } from "../../scripts/process-group.js";
@@ -151,9 +151,8 @@ for (const [args, message] of [
 
 test("--slurm prints a script of what is left", async () => {
   const { folder } = await makeRealJob(home, 13);
-  const { io, written } = surroundings();
-  await printSlurm(io, folder);
-  assert.match(written.stdout, /^#!\/bin\/sh\n/);
-  const arrays = [...written.stdout.matchAll(/sbatch .*--array=(\S+)/g)].map(([, array]) => array);
+  const script = await slurmScript(await openJob(folder));
+  assert.match(script, /^#!\/bin\/sh\n/);
+  const arrays = [...script.matchAll(/sbatch .*--array=(\S+)/g)].map(([, array]) => array);
   assert.deepEqual(arrays, ["0-31", "0-63", "0"]);
 });

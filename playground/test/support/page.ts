@@ -128,9 +128,6 @@ export async function showState(page: Page, hash: string): Promise<void> {
   );
 }
 
-/** Waits until the address holds the state, which is 200 ms after the last change. */
-export const settled = (page: Page): Promise<void> => page.waitForTimeout(300);
-
 /** Waits until the part of the page that was opened is loaded. */
 export async function loaded(page: Page): Promise<void> {
   await page.locator("dialog[open], .why").first().waitFor();

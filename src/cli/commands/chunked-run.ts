@@ -3,9 +3,7 @@
  * or on Slurm.
  */
 
-import * as fs from "node:fs";
 import * as path from "node:path";
-import type { Command } from "commander";
 import {
   createJob,
   describeJob,
@@ -14,31 +12,32 @@ import {
   printShortage,
   remainingTasks,
   removeJob,
+  slurmScript,
   type JobRequest,
-  type SlurmOptions,
 } from "../../entries/chunked.ts";
-import { isTensorError, type Role, type Tensor } from "../../entries/index.ts";
+import { isTensorError, type Tensor } from "../../entries/index.ts";
 import { roleOf } from "../../entries/operators.ts";
 import { openArray, type ChunkedArray } from "../../entries/zarr.ts";
 import { errorAt, printFile, STDIN, wrongData, wrongUsage } from "../failure.ts";
 import { printNote, type Io } from "../io.ts";
-import { addCodec, parseChunks } from "./array.ts";
-import { printSlurm, runHere, runWithRedis } from "./job-engines.ts";
-import { printPlan } from "./job-plan.ts";
-import { JobReport } from "./job-report.ts";
-import { printTook } from "./job-status.ts";
-import { redisOf } from "./job-worker.ts";
-import { printJson, quote } from "../text/layout.ts";
-import { didYouMean } from "../text/names.ts";
+import {
+  isLong,
+  printPlan,
+  printTook,
+  runHere,
+  runWithRedis,
+  stageLines,
+  type StageTimes,
+  redisOf,
+} from "./job-run.ts";
+import { printJson, quote, didYouMean } from "../text/layout.ts";
 import { isOperator, parseCall, type Call, type CallOptions } from "../input/operator-call.ts";
-import { bindFiles, bindInputFiles } from "../input/bindings.ts";
+import { bindFiles, bindInputFiles, DEFAULT_MEMORY } from "../input/arguments.ts";
 import { folderOf, isUrl, openPart, partOf, placeOf } from "../input/places.ts";
-import { readTensorFile } from "../input/read-files.ts";
-import { DEFAULT_MEMORY, parseMemory, wholeOption } from "../input/numbers.ts";
-import { checkArrayFormat } from "../input/tensor-format.ts";
-import { printType } from "../text/type-text.ts";
+import { readTensorFile, checkArrayFormat } from "../input/read-files.ts";
+import { printType } from "../text/cells.ts";
 import { availableParallelism } from "node:os";
-import { CLI } from "../../core/limits.ts";
+import { printAmount } from "../../core/foreign.ts";
 
 export interface ChunkedOptions extends CallOptions {
   readonly memory?: number;
@@ -56,103 +55,6 @@ export interface ChunkedOptions extends CallOptions {
   readonly output?: readonly string[];
   readonly expect?: readonly string[];
   readonly json?: boolean;
-}
-
-const CHUNKED = [
-  "memory",
-  "job",
-  "inPlace",
-  "threads",
-  "redis",
-  "queue",
-  "slurm",
-  "codec",
-  "chunks",
-  "shards",
-  "tasksPerElement",
-  "plan",
-] as const;
-
-export const CHUNKED_HELP = `
-With a Zarr input, --memory or --job, arrays are read and written chunk by chunk.
-The arrays may then be larger than memory, and the result has the same bits.
-Inputs are Zarr arrays or .npy files. -o names the new array, and --in-place
-changes data. 'a.zarr[10:20, ::2]' is a part of an array. If the axes of data
-have names, --axis accepts a name. After an interruption, run the same command
-again to continue. All indices are checked before any output is written.`;
-
-export function addChunkedOptions(command: Command): Command {
-  return command
-    .optionsGroup("Chunk by chunk:")
-    .option(
-      "--memory <size>",
-      "run chunk by chunk within this amount of memory, such as 1G",
-      parseMemory,
-    )
-    .option("--job <folder>", "run chunk by chunk, and keep unfinished work in this folder")
-    .option("--in-place", "change data (a Zarr array) instead of writing a new array")
-    .option(
-      "--codec <name>",
-      "a codec of the new Zarr array, such as zstd or gzip:9; repeatable (default: the codecs of data)",
-      addCodec,
-    )
-    .option(
-      "--chunks <shape>",
-      "the chunk shape of the new Zarr array, such as 1000,128 (default: the chunk shape of data)",
-      parseChunks,
-    )
-    .option(
-      "--shards <shape>",
-      "the shard shape of the new Zarr array, a multiple of --chunks",
-      parseChunks,
-    )
-    .option(
-      "--threads <count>",
-      "the number of chunks that are processed at once",
-      wholeOption("--threads", 1),
-    )
-    .option(
-      "--redis [url]",
-      "let queue workers (ndscatter job worker) run the job; the default URL is in NDSCATTER_REDIS",
-    )
-    .option("--queue <name>", "the name of the queue (default: ndscatter)")
-    .option("--plan", "print what the job would read, write and need, without running it")
-    .option("--slurm", "print the sbatch commands that run the job")
-    .option(
-      "--tasks-per-element <count>",
-      "the number of tasks in each Slurm array element; choose enough for a minute or more (default: one per thread)",
-      wholeOption("--tasks-per-element", 1),
-    );
-}
-
-/** Extracts the file name from `NAME=FILE`; text without a name is returned unchanged. */
-const fileOf = (text: string): string => text.replace(/^\w+=/, "");
-
-/** Returns true if the options or inputs require a chunked run. */
-export function isChunked(io: Io, texts: readonly string[], options: ChunkedOptions): boolean {
-  if (CHUNKED.some((name) => options[name] !== undefined)) return true;
-  const inputs = texts.map((text) => partOf(io, fileOf(text)));
-  const places = inputs.map(({ place }) => place);
-  const outputs = (options.output ?? []).map((text) => placeOf(io, fileOf(text)));
-  // A folder, or a path with parts, must be a chunked array.
-  return (
-    [...places, ...outputs].some(isNamed) ||
-    places.some(isFolder) ||
-    inputs.some(({ ranges }) => ranges !== null)
-  );
-}
-
-/** Returns true if the name can only refer to a chunked array. */
-const isNamed = (file: string): boolean =>
-  isUrl(file) || path.extname(file).toLowerCase() === ".zarr";
-
-/** Returns false for an invalid path, because reading or writing the file will report the error. */
-function isFolder(file: string): boolean {
-  try {
-    return fs.statSync(file).isDirectory();
-  } catch {
-    return false;
-  }
 }
 
 /** Throws a `Failure` if chunked runs do not support the target or the options. */
@@ -182,21 +84,29 @@ export async function runChunked(
   options: ChunkedOptions,
 ): Promise<void> {
   checkUsage(target, options);
+  const { plan, slurm, queue, json = false } = options;
   const redis = options.redis === undefined ? undefined : redisOf(io, options.redis);
   const { call, request } = await requestOf(io, target, texts, options);
   const { folder } = request;
-  if (options.plan === true) return printPlan(io, request, options.json === true);
+  if (plan === true) return printPlan(io, request, json);
   const spec = await createJob(request);
   const wasDone = (await remainingTasks(await openJob(folder), "finish")).length === 0;
   const { shortage = null } = spec.planned ?? {};
   // The local job runner prints this note itself.
-  const isElsewhere = options.slurm === true || redis !== undefined;
+  const isElsewhere = slurm === true || redis !== undefined;
   if (isElsewhere && shortage !== null) await printNote(io, printShortage(shortage));
-  if (options.slurm === true) return printSlurm(io, folder, slurmOf(options));
-  const report = new JobReport(io);
-  const { queue } = options;
+  if (slurm === true) {
+    const { memory, threads, tasksPerElement } = options;
+    const given = {
+      ...(tasksPerElement !== undefined && { tasksPerElement }),
+      ...(memory !== undefined && { memory }),
+      ...(threads !== undefined && { threads }),
+    };
+    return void (await io.stdout.write(await slurmScript(await openJob(folder), given)));
+  }
+  let stages: readonly StageTimes[] = [];
   try {
-    if (redis === undefined) await runHere(io, folder, options, report);
+    if (redis === undefined) stages = await runHere(io, folder, options);
     else await runWithRedis(io, folder, { redis, queue });
   } catch (error) {
     if (isTensorError(error, "index-out-of-range", "duplicate-index")) {
@@ -205,49 +115,36 @@ export async function runChunked(
     throw error;
   }
   // Queue workers may have already removed the folder.
-  const facts = await describeJob(folder).catch(() => null);
+  const { planned = null, took = null } = (await describeJob(folder).catch(() => null)) ?? {};
   await endFolder(folder, spec.id, options);
   const out = await openArray(spec.out.path);
   const [{ name }] = call.version.outputs;
-  if (report.seconds > CLI.long) report.disk = await diskRate(path.dirname(folder));
   const file = isUrl(spec.out.path) ? spec.out.path : path.relative(io.cwd, spec.out.path);
   const { dtype, shape } = out;
-  const { planned = null, took = null } = facts ?? {};
-  const isLong = report.seconds > CLI.long;
-  const lines = isLong ? printTook({ planned, took }).map((line) => `  ${line}`) : [];
+  const outputs = [{ name, dtype, shape, file }];
+  const lines = [`${name}: ${printType(out)}`, `  written to ${file}`, ...stageLines(stages)];
+  if (isLong(stages) && !json) {
+    const rate = printAmount(await diskRate(path.dirname(folder)));
+    const more = [`the disk: ${rate}/s, written and synced`, ...printTook({ planned, took })];
+    lines.push(...more.map((line) => `  ${line}`));
+  }
   await io.stdout.write(
-    options.json === true
-      ? `${printJson({ outputs: [{ name, dtype, shape, file }], stages: report.stages, planned, took })}\n`
-      : [
-          `${name}: ${printType(out)}`,
-          `  written to ${file}`,
-          ...report.lines(),
-          ...lines,
-          "",
-        ].join("\n"),
+    `${json ? printJson({ outputs, stages, planned, took }) : lines.join("\n")}\n`,
   );
-  const isOld = wasDone && options.json !== true;
-  if (isOld) await printNote(io, `this job is already finished; remove ${folder} to run it again`);
+  if (wasDone && !json)
+    await printNote(io, `this job is already finished; remove ${folder} to run it again`);
 }
-
-const slurmOf = ({ memory, threads, tasksPerElement }: ChunkedOptions): SlurmOptions => ({
-  ...(tasksPerElement !== undefined && { tasksPerElement }),
-  ...(memory !== undefined && { memory }),
-  ...(threads !== undefined && { threads }),
-});
 
 /** Removes a finished job's folder, unless the user specified it with --job. */
 async function endFolder(folder: string, id: string, { job }: ChunkedOptions): Promise<void> {
   if (job === undefined) await removeJob(folder, id);
 }
 
-/** Returns the call with its axis name replaced by the axis number. */
-function numberedAxis(target: string, options: ChunkedOptions, data: ChunkedArray): Call {
-  const { axis } = options;
-  if (axis === undefined || !isName(axis)) return parseCall(target, options);
-  const number = data.dimensionNames?.indexOf(axis) ?? -1;
-  if (number >= 0) return parseCall(target, { ...options, axis: String(number) });
-  const names = (data.dimensionNames ?? []).flatMap((name) => (name === null ? [] : [name]));
+/** Returns the number of the axis of data that has a name. */
+function axisNumber(axis: string, { dimensionNames }: ChunkedArray): string {
+  const number = dimensionNames?.indexOf(axis) ?? -1;
+  if (number >= 0) return String(number);
+  const names = (dimensionNames ?? []).flatMap((name) => (name === null ? [] : [name]));
   const known =
     names.length === 0
       ? "the axes have no names; give a number"
@@ -255,7 +152,7 @@ function numberedAxis(target: string, options: ChunkedOptions, data: ChunkedArra
   throw wrongUsage(`data has no axis named ${quote(axis)}; ${didYouMean(axis, names, known)}`);
 }
 
-const isName = (axis: string): boolean => !/^[+-]?\d/.test(axis);
+const ROLES = ["data", "indices", "updates", "axis"] as const;
 
 async function requestOf(
   io: Io,
@@ -265,21 +162,15 @@ async function requestOf(
 ): Promise<{ readonly call: Call; readonly request: JobRequest }> {
   // Files are assigned before the axis name is resolved, because resolving the name may require reading data.
   const { axis } = options;
-  const isNamed = axis !== undefined && isName(axis);
-  const { version, title, given } = parseCall(
-    target,
-    isNamed ? { ...options, axis: "0" } : options,
-  );
+  const isNamed = axis !== undefined && !/^[+-]?\d/.test(axis);
+  const typed = parseCall(target, isNamed ? { ...options, axis: "0" } : options);
+  const { version, title, given } = typed;
   const optional = new Set<string>();
   const inputs = version.inputs.map(({ name }) => name).filter((name) => !given.has(name));
   const sources = bindInputFiles(texts, { title, inputs, optional });
-  const typedFor = (role: Role): string | undefined =>
-    sources.get(version.inputs.find((input) => roleOf(input) === role)?.name ?? "");
-  const [dataFile, indicesFile, updatesFile] = [
-    typedFor("data"),
-    typedFor("indices"),
-    typedFor("updates"),
-  ];
+  const [dataFile, indicesFile, updatesFile, axisFile] = ROLES.map((role) =>
+    sources.get(version.inputs.find((input) => roleOf(input) === role)?.name ?? ""),
+  );
   if (dataFile === undefined || indicesFile === undefined) {
     throw wrongUsage(`${title} needs data and indices; give their files`);
   }
@@ -290,10 +181,10 @@ async function requestOf(
   }
   const { memory = DEFAULT_MEMORY, threads = availableParallelism(), job } = options;
   const data = await open(io, dataFile);
-  const call = numberedAxis(target, options, data);
+  const call = isNamed ? parseCall(target, { ...options, axis: axisNumber(axis, data) }) : typed;
   const request = {
     folder: folderOf(io, job ?? `${place}.job`),
-    call: { node: call.node, axis: axisOf(io, call.given, typedFor("axis")) },
+    call: { node: call.node, axis: axisOf(io, call.given, axisFile) },
     data,
     indices: await open(io, indicesFile),
     updates: updatesFile === undefined ? undefined : await open(io, updatesFile),
@@ -326,11 +217,9 @@ async function open(io: Io, file: string): Promise<ChunkedArray> {
     const what = file === STDIN ? "standard input" : file;
     throw wrongUsage(`${what} cannot be read in parts; give an .npy file or a Zarr array`);
   }
-  try {
-    return await openPart(io, file);
-  } catch (error) {
+  return openPart(io, file).catch((error: unknown) => {
     throw errorAt(file, error);
-  }
+  });
 }
 
 function outOf(

@@ -1,34 +1,39 @@
 /** Implements `ndscatter job`, which shows, resumes and removes jobs, and runs individual tasks for schedulers. */
 
 import { printCount } from "../../core/foreign.ts";
+import * as path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Command } from "commander";
 import {
   describeJob,
+  findJobs,
   jobFailure,
   openJob,
   remainingTasks,
   removeJob,
   startPool,
+  taskRate,
   workersOf,
   type Job,
+  type JobWorkerFacts,
   type Stage,
   type StageName,
+  type Taker,
 } from "../../entries/chunked.ts";
-import { CLI } from "../../core/limits.ts";
-import { wrongData, wrongUsage } from "../failure.ts";
-import type { Io } from "../io.ts";
-import { addJobList } from "./job-list.ts";
-import { printTook, statusOf } from "./job-status.ts";
-import { printWorkers, takerOf } from "./job-workers.ts";
-import { addJobWorker } from "./job-worker.ts";
-import { errorJson } from "../text/error-json.ts";
-import { JSON_HELP, printJson, printTable, quote } from "../text/layout.ts";
-import { didYouMean } from "../text/names.ts";
-import { runHere, type LocalRun } from "./job-engines.ts";
-import { JobReport, printSeconds } from "./job-report.ts";
-import { parseMemory, wholeOption } from "../input/numbers.ts";
-import { folderOf } from "../input/places.ts";
+import { isTensorError } from "../../entries/index.ts";
+import { wrongData, wrongUsage, errorJson } from "../failure.ts";
+import { untilInterrupted, type Io } from "../io.ts";
+import { memoryOption, wholeOption } from "../input/arguments.ts";
+import { folderOf, isUrl } from "../input/places.ts";
+import { JSON_HELP, printJson, printTable, quote, didYouMean } from "../text/layout.ts";
+import {
+  isLong,
+  printSeconds,
+  printTook,
+  runHere,
+  type LocalRun,
+  addJobWorker,
+} from "./job-run.ts";
 
 const TASK_HELP = `
 Schedulers call this command. Tasks are numbered from 0: give a number, a range
@@ -41,63 +46,106 @@ Examples:
   ndscatter job task job/ partition 0-15
   ndscatter job task job/ finish 0`;
 
+interface JsonOption {
+  readonly json?: boolean;
+}
+
+/** Adds a command whose argument is the folder of a job. */
+const ofJob = (job: Command, name: string, summary: string, description: string): Command =>
+  job
+    .command(name)
+    .summary(summary)
+    .description(description)
+    .argument("<folder>", "the job's folder");
+
 export function addJobCommand(program: Command, io: Io): void {
   const job = program
     .command("job")
     .summary("show, resume or remove a chunked job, or run some of its tasks")
     .description("Show, resume or remove a job of ndscatter run, or run some of its tasks.")
     .addHelpText("after", "\nExamples:\n  ndscatter job list\n  ndscatter job status job/");
-  job
-    .command("status")
-    .summary("show the finished and the remaining tasks of a job")
-    .description("Show the finished and the remaining tasks of a job, according to its folder.")
-    .argument("<folder>", "the job's folder")
+  ofJob(
+    job,
+    "status",
+    "show the finished and the remaining tasks of a job",
+    "Show the finished and the remaining tasks of a job, according to its folder.",
+  )
     .option("--json", JSON_HELP)
     .addHelpText("after", "\nExamples:\n  ndscatter job status job/")
-    .action((folder: string, { json = false }: { json?: boolean }) => showStatus(io, folder, json));
-  job
-    .command("resume")
-    .summary("run the remaining tasks of a job")
-    .description("Run the remaining tasks of a job on this machine.")
-    .argument("<folder>", "the job's folder")
-    .option(
-      "--threads <count>",
-      "the number of chunks that are processed at once",
-      wholeOption("--threads", 1),
+    .action((folder: string, options: JsonOption) => showStatus(io, folder, options));
+  ofJob(
+    job,
+    "resume",
+    "run the remaining tasks of a job",
+    "Run the remaining tasks of a job on this machine.",
+  )
+    .addOption(
+      wholeOption("--threads <count>", "the number of chunks that are processed at once", 1),
     )
-    .option(
-      "--memory <size>",
-      "the memory for all chunks that are processed at once (default: 1G)",
-      parseMemory,
-    )
+    .addOption(memoryOption("the memory for all chunks that are processed at once (default: 1G)"))
     .addHelpText("after", "\nExamples:\n  ndscatter job resume job/ --threads 8 --memory 4G")
     .action((folder: string, options: LocalRun) => resumeJob(io, folder, options));
-  job
-    .command("remove")
-    .summary("remove a job and its folder, finished or not")
-    .description(
-      "Remove a job and its folder. If the job is not done, its unfinished output is removed too. An array that " +
-        "the job was changing in place keeps a mark with the number of changed chunks, and can no longer be opened.",
-    )
-    .argument("<folder>", "the job's folder")
+  ofJob(
+    job,
+    "remove",
+    "remove a job and its folder, finished or not",
+    "Remove a job and its folder. If the job is not done, its unfinished output is removed too. An array that " +
+      "the job was changing in place keeps a mark with the number of changed chunks, and can no longer be opened.",
+  )
     .addHelpText("after", "\nExamples:\n  ndscatter job remove job/")
     .action((folder: string) => giveUpJob(io, folder));
   addTask(job, io);
-  addJobList(job, io);
+  job
+    .command("list")
+    .summary("list the jobs below a folder")
+    .description(
+      "List the jobs below a folder, and the unfinished arrays whose jobs are in other folders.",
+    )
+    .argument("[folder]", "the folder to search (default: the current folder)")
+    .option("--json", JSON_HELP)
+    .addHelpText("after", "\nExamples:\n  ndscatter job list /shared")
+    .action((folder: string | undefined, options: JsonOption) =>
+      listJobs(io, folder ?? ".", options),
+    );
   addJobWorker(job, io);
+}
+
+function addTask(job: Command, io: Io): void {
+  ofJob(
+    job,
+    "task",
+    "run some of the tasks in one stage of a job",
+    "Run some tasks of one stage of a job.",
+  )
+    .argument("<stage>", "the name of the stage: partition, check, apply, place or finish")
+    .argument("<tasks>", "the numbers of the tasks, such as 3 or 0-15")
+    .addOption(
+      wholeOption(
+        "--threads <count>",
+        "the maximum number of tasks to run at once (default: 1)",
+        1,
+      ),
+    )
+    .addOption(memoryOption("the memory limit for all tasks that run at once (default: 1G)"))
+    .addOption(
+      wholeOption(
+        "--wait <seconds>",
+        "the seconds to wait for results to appear in a slow network folder (default: 0)",
+        0,
+      ),
+    )
+    .addHelpText("after", TASK_HELP)
+    .action((folder: string, stage: string, tasks: string, options: TaskOptions) =>
+      runTasks(io, folder, stage, tasks, options),
+    );
 }
 
 async function resumeJob(io: Io, given: string, options: LocalRun): Promise<void> {
   const folder = folderOf(io, given);
-  const report = new JobReport(io);
-  await runHere(io, folder, options, report);
-  const took = await tookLines(folder, report);
-  await io.stdout.write([`${given}: done`, ...took, ""].join("\n"));
-}
-
-/** Compares a long job's actual cost with its plan. */
-async function tookLines(folder: string, { seconds }: JobReport): Promise<string[]> {
-  return seconds > CLI.long ? printTook(await describeJob(folder)).map((line) => `  ${line}`) : [];
+  const stages = await runHere(io, folder, options);
+  // A long job's actual cost is compared with its plan.
+  const took = isLong(stages) ? printTook(await describeJob(folder)) : [];
+  await io.stdout.write([`${given}: done`, ...took.map((line) => `  ${line}`), ""].join("\n"));
 }
 
 async function giveUpJob(io: Io, given: string): Promise<void> {
@@ -107,45 +155,58 @@ async function giveUpJob(io: Io, given: string): Promise<void> {
   await io.stdout.write(`${given}: removed\n`);
 }
 
-interface TaskOptions {
-  readonly threads?: number;
-  readonly memory?: number;
-  readonly wait?: number;
+export interface StageStatus extends Stage {
+  readonly done: number;
+  /** Average number of tasks per second; null if unknown. */
+  readonly rate: number | null;
+  /** Estimated remaining time, in seconds; null if unknown. */
+  readonly left: number | null;
 }
 
-async function showStatus(io: Io, folder: string, isJson: boolean): Promise<void> {
+export async function statusOf(job: Job): Promise<StageStatus[]> {
+  return Promise.all(
+    job.stages.map(async ({ name, tasks }) => {
+      const { length: remaining } = await remainingTasks(job, name);
+      const rate = await taskRate(job, name);
+      const left = remaining === 0 ? 0 : rate === null ? null : remaining / rate;
+      return { name, tasks, done: tasks - remaining, rate, left };
+    }),
+  );
+}
+
+async function showStatus(io: Io, folder: string, { json }: JsonOption): Promise<void> {
   const job = await openJob(folderOf(io, folder));
   const stages = await statusOf(job);
   const failure = await jobFailure(job);
   const workers = await workersOf(job);
-  const isDone = stages.every(({ done, tasks }) => done === tasks);
-  if (isJson) {
+  const facts = await describeJob(job.folder);
+  const current = stages.find(({ done, tasks }) => done < tasks);
+  if (json === true) {
     const error = failure === null ? undefined : errorJson(failure);
-    const facts = await describeJob(job.folder);
-    const all = { job: job.id, ...facts, done: isDone, stages, workers, error };
+    const all = { job: job.id, ...facts, done: current === undefined, stages, workers, error };
     await io.stdout.write(`${printJson(all)}\n`);
   } else {
-    const current = stages.find(({ done, tasks }) => done < tasks);
     const rows = stages.map(({ name, done, tasks, rate, left }) => [
       name,
       `${done} of ${tasks}`,
       rate === null ? "" : `${rate.toPrecision(2)} a second`,
       left === null || left === 0 ? "" : `${printSeconds(left)}, until ${timeIn(left)}`,
     ]);
-    const state = isDone
-      ? "done"
-      : failure === null
-        ? `at ${current?.name}; run the command that started the job to continue it`
-        : "stopped by a bad index";
-    const table = printTable([["stage", "tasks done", "so far", "left"], ...rows]);
-    const facts = await describeJob(job.folder);
     const { out, inPlace, changed, chunks } = facts;
-    const took = printTook(facts).map((line) => `${line}\n`);
-    const change =
-      inPlace && changed !== null
-        ? `${out}: ${changed} of ${printCount(chunks, "chunk")} are changed\n`
-        : "";
-    await io.stdout.write(`${table}\n${printWorkers(workers)}${took.join("")}${change}${state}\n`);
+    const lines = [
+      printTable([["stage", "tasks done", "so far", "left"], ...rows]),
+      ...workerLines(workers),
+      ...printTook(facts),
+      ...(inPlace && changed !== null
+        ? [`${out}: ${changed} of ${printCount(chunks, "chunk")} are changed`]
+        : []),
+      current === undefined
+        ? "done"
+        : failure === null
+          ? `at ${current.name}; run the command that started the job to continue it`
+          : "stopped by a bad index",
+    ];
+    await io.stdout.write(`${lines.join("\n")}\n`);
   }
   if (failure !== null) throw wrongData(failure.message, failure);
 }
@@ -156,6 +217,39 @@ function timeIn(seconds: number): string {
   const time = then.toTimeString().slice(0, 5);
   const isToday = then.toDateString() === new Date().toDateString();
   return isToday ? time : `${then.toDateString()} ${time}`;
+}
+
+const TAKERS: Readonly<Record<string, string>> = {
+  run: "run here",
+  queue: "worker of a queue",
+  task: "job task",
+};
+
+/** Returns a table of the processes that work on a job; empty if no process has reported. */
+function workerLines(workers: readonly JobWorkerFacts[]): string[] {
+  if (workers.length === 0) return [];
+  const rows = workers.map(({ host, process, by, threads, done, seconds, rate, age }) => [
+    `${host}, process ${process}`,
+    TAKERS[by] ?? by,
+    printCount(threads, "thread"),
+    `${printCount(done, "task")} in ${printSeconds(seconds)}`,
+    rate === null ? "" : `${rate.toPrecision(2)} a second`,
+    `${printSeconds(age)} ago`,
+  ]);
+  return [printTable([["at work", "as", "", "done", "rate", "last sign"], ...rows])];
+}
+
+/**
+ * Returns the type of the process that runs `ndscatter job task`: an element of a Slurm job array, or another process.
+ */
+export function takerOf(env: Readonly<Record<string, string | undefined>>): Taker {
+  const { SLURM_ARRAY_JOB_ID: job, SLURM_ARRAY_TASK_ID: element, SLURM_JOB_ID: single } = env;
+  const id = job === undefined || element === undefined ? single : `${job}_${element}`;
+  return id !== undefined && /^\d{1,20}(?:_\d{1,20})?$/.test(id) ? `slurm ${id}` : "task";
+}
+
+interface TaskOptions extends LocalRun {
+  readonly wait?: number;
 }
 
 async function runTasks(
@@ -176,26 +270,18 @@ async function runTasks(
   const tasks = parseTasks(text, stage);
   await checkTurn(job, stage.name, performance.now() + 1000 * wait);
   const pool = startPool({ threads, memory, by: takerOf(io.env) });
-  const controller = new AbortController();
-  const release = io.onInterrupt(() => controller.abort());
-  try {
-    const { signal } = controller;
+  const stopped = "stopped before all tasks were finished; run the same command again to continue";
+  await untilInterrupted(io, stopped, async (signal) => {
     const results = await Promise.allSettled(
       tasks.map((task) => pool.run(folder, stage.name, task, signal, job.id)),
     );
-    if (signal.aborted)
-      throw wrongData(
-        "stopped before all tasks were finished; run the same command again to continue",
-      );
+    signal.throwIfAborted();
     const failed = results.find((result) => result.status === "rejected");
     if (failed !== undefined) throw failed.reason;
     // A nonzero status prevents a scheduler from starting the next stage.
     const failure = await jobFailure(job);
     if (failure !== null) throw wrongData(failure.message, failure);
-  } finally {
-    release();
-    await pool.end();
-  }
+  }).finally(() => pool.end());
 }
 
 /**
@@ -234,45 +320,79 @@ export function parseTasks(text: string, { name, tasks }: Stage): number[] {
     // The last range from a scheduler may extend beyond the last task.
     return [Number(first), Math.min(Number(last), tasks - 1)];
   });
-  const numbers: number[] = [];
   const all = ranges.reduce((sum, [first, last]) => sum + last - first + 1, 0);
   if (all > MOST_TASKS)
     throw wrongUsage(
       `a command accepts at most ${MOST_TASKS} tasks, got ${all}; give shorter ranges`,
     );
-  let next = 0;
-  for (const [first, last] of ranges.toSorted(([a], [b]) => a - b)) {
-    for (let task = Math.max(next, first); task <= last; task++) numbers.push(task);
-    next = Math.max(next, last + 1);
-  }
-  return numbers;
+  const numbers = ranges.flatMap(([first, last]) =>
+    Array.from({ length: last - first + 1 }, (_, nth) => first + nth),
+  );
+  return [...new Set(numbers)].toSorted((one, other) => one - other);
 }
 
-function addTask(job: Command, io: Io): void {
-  job
-    .command("task")
-    .summary("run some of the tasks in one stage of a job")
-    .description("Run some tasks of one stage of a job.")
-    .argument("<folder>", "the job's folder")
-    .argument("<stage>", "the name of the stage: partition, check, apply, place or finish")
-    .argument("<tasks>", "the numbers of the tasks, such as 3 or 0-15")
-    .option(
-      "--threads <count>",
-      "the maximum number of tasks to run at once (default: 1)",
-      wholeOption("--threads", 1),
-    )
-    .option(
-      "--memory <size>",
-      "the memory limit for all tasks that run at once (default: 1G)",
-      parseMemory,
-    )
-    .option(
-      "--wait <seconds>",
-      "the seconds to wait for results to appear in a slow network folder (default: 0)",
-      wholeOption("--wait", 0),
-    )
-    .addHelpText("after", TASK_HELP)
-    .action((folder: string, stage: string, tasks: string, options: TaskOptions) =>
-      runTasks(io, folder, stage, tasks, options),
-    );
+/** One line in the output of `ndscatter job list`. */
+interface ListedJob {
+  /** The job's folder; null if unknown. */
+  readonly folder: string | null;
+  readonly state: string;
+  /** The job's call; null if the job cannot be read. */
+  readonly call: string | null;
+  /** The output array of a job, or an unfinished array without a job. */
+  readonly out: string | null;
+  readonly inPlace?: boolean;
+  /** The number of chunks that the job has changed in place. */
+  readonly changed?: number | null;
+  readonly chunks?: number;
+}
+
+async function listJobs(io: Io, given: string, { json }: JsonOption): Promise<void> {
+  const short = (place: string): string => {
+    const relative = path.relative(io.cwd, place);
+    return isUrl(place) || relative.startsWith("..") ? place : relative === "" ? "." : relative;
+  };
+  const jobs: ListedJob[] = [];
+  for (const { folder, array } of await findJobs(folderOf(io, given))) {
+    const place = folder === null ? null : short(folder);
+    if (array !== null)
+      jobs.push({ folder: place, state: "not here", call: null, out: short(array) });
+    // oxlint-disable-next-line no-await-in-loop -- in their order
+    else jobs.push({ ...(await listed(folder ?? "", short)), folder: place });
+  }
+  if (json === true) return void (await io.stdout.write(`${printJson({ jobs })}\n`));
+  const rows = jobs.map((job) => [
+    job.folder ?? "not known",
+    job.call ?? "",
+    job.state,
+    outOf(job),
+  ]);
+  const table = printTable([["job", "call", "state", "output"], ...rows]);
+  await io.stdout.write(jobs.length === 0 ? `no jobs below ${given}\n` : `${table}\n`);
+}
+
+function outOf({ out, inPlace, changed, chunks }: ListedJob): string {
+  const far = changed == null ? "" : `, ${changed} of ${printCount(chunks ?? 0, "chunk")} changed`;
+  return `${out ?? ""}${inPlace === true ? ", in place" : ""}${far}`;
+}
+
+async function listed(
+  folder: string,
+  short: (place: string) => string,
+): Promise<Omit<ListedJob, "folder">> {
+  try {
+    const facts = await describeJob(folder);
+    const job = await openJob(folder);
+    const stages = await statusOf(job);
+    const current = stages.find(({ done, tasks }) => done < tasks);
+    const state =
+      current === undefined
+        ? "done"
+        : (await jobFailure(job)) !== null
+          ? "a bad index stopped the job"
+          : `${current.name} ${current.done} of ${current.tasks}`;
+    return { state, ...facts, out: short(facts.out) };
+  } catch (error) {
+    if (!isTensorError(error)) throw error;
+    return { state: `not readable: ${error.message}`, call: null, out: null };
+  }
 }

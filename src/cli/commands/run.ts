@@ -1,30 +1,39 @@
 /** Implements `ndscatter run`, which runs an operator, a model or a model node on tensors from files. */
 
-import type { Command } from "commander";
+import * as fs from "node:fs";
+import * as path from "node:path";
+import { Option, type Command } from "commander";
 import type { Diagnosis, Tensor } from "../../entries/index.ts";
-import { bindFiles, bindInputFiles } from "../input/bindings.ts";
-import { valuesOf } from "../text/cells.ts";
+import { printFile, withPath, wrongData, wrongUsage } from "../failure.ts";
 import {
-  addChunkedOptions,
-  CHUNKED_HELP,
-  isChunked,
-  runChunked,
-  type ChunkedOptions,
-} from "./chunked-run.ts";
-import { compareTensors, type Difference } from "../text/comparison.ts";
-import { printFile, wrongData, wrongUsage } from "../failure.ts";
+  bindFiles,
+  bindInputFiles,
+  addCodec,
+  memoryOption,
+  parseChunks,
+  repeatable,
+  wholeOption,
+} from "../input/arguments.ts";
+import { isUrl, partOf, placeOf } from "../input/places.ts";
+import { checkOneInput, readTensorFiles, checkFormat } from "../input/read-files.ts";
+import { PACKAGES } from "../input/runtime.ts";
+import { checkNotRead, checkPlace, isSameFile, writeFiles } from "../input/write-files.ts";
 import { printNote, type Io } from "../io.ts";
+import { valuesOf, printType } from "../text/cells.ts";
+import { compareTensors, type Difference, diagnosesOf, reasonLines } from "../text/differences.ts";
 import { JSON_HELP, printJson, printName } from "../text/layout.ts";
-import { collect } from "../input/operator-call.ts";
-import { checkOneInput, readTensorFiles } from "../input/read-files.ts";
-import { diagnosesOf, reasonLines } from "../text/reasons.ts";
+import type { ChunkedOptions } from "./chunked-run.ts";
 import { addTaskArguments, findTask, type Task, type TaskOptions } from "./task.ts";
-import { addWithOption, runtimeTask, type WithOptions } from "./with-runtime.ts";
-import { checkFormat } from "../input/tensor-format.ts";
-import { printType } from "../text/type-text.ts";
-import { checkNotRead, checkPlace, isSameFile, writeTensorFiles } from "../input/write-files.ts";
 
-interface RunOptions extends TaskOptions, ChunkedOptions, WithOptions {}
+interface RunOptions extends TaskOptions, ChunkedOptions {}
+
+const CHUNKED_HELP = `
+With a Zarr input, --memory or --job, arrays are read and written chunk by chunk.
+The arrays may then be larger than memory, and the result has the same bits.
+Inputs are Zarr arrays or .npy files. -o names the new array, and --in-place
+changes data. 'a.zarr[10:20, ::2]' is a part of an array. If the axes of data
+have names, --axis accepts a name. After an interruption, run the same command
+again to continue. All indices are checked before any output is written.`;
 
 const HELP = `
 Files end in .npy (NumPy) or .pb (ONNX TensorProto). Write NAME=FILE, or give the
@@ -64,29 +73,101 @@ Examples:
   ndscatter run ScatterND table.zarr ids.npy rows.npy -o new.zarr --memory 1G
   ndscatter run ScatterND table.zarr ids.npy rows.npy --in-place --job job/`;
 
+/** The options of chunked runs. */
+const CHUNKED_OPTIONS: readonly Option[] = [
+  memoryOption("run chunk by chunk within this amount of memory, such as 1G"),
+  new Option("--job <folder>", "run chunk by chunk, and keep unfinished work in this folder"),
+  new Option("--in-place", "change data (a Zarr array) instead of writing a new array"),
+  new Option(
+    "--codec <name>",
+    "a codec of the new Zarr array, such as zstd or gzip:9; repeatable (default: the codecs of data)",
+  ).argParser(addCodec),
+  new Option(
+    "--chunks <shape>",
+    "the chunk shape of the new Zarr array, such as 1000,128 (default: the chunk shape of data)",
+  ).argParser(parseChunks),
+  new Option(
+    "--shards <shape>",
+    "the shard shape of the new Zarr array, a multiple of --chunks",
+  ).argParser(parseChunks),
+  wholeOption("--threads <count>", "the number of chunks that are processed at once", 1),
+  new Option(
+    "--redis [url]",
+    "let queue workers (ndscatter job worker) run the job; the default URL is in NDSCATTER_REDIS",
+  ),
+  new Option("--queue <name>", "the name of the queue (default: ndscatter)"),
+  new Option("--plan", "print what the job would read, write and need, without running it"),
+  new Option("--slurm", "print the sbatch commands that run the job"),
+  wholeOption(
+    "--tasks-per-element <count>",
+    "the number of tasks in each Slurm array element; choose enough for a minute or more (default: one per thread)",
+    1,
+  ),
+];
+
 export function addRunCommand(program: Command, io: Io): void {
   const command = program
     .command("run")
     .summary("run an operator, a model or one node of a model")
     .description("Run an operator, a model made of the operators, or one node of any model.");
-  addChunkedOptions(addWithOption(addTaskArguments(command)))
+  addTaskArguments(command)
+    .addOption(
+      new Option(
+        "--with <package>",
+        "run the model in your ONNX Runtime, with its scatters computed exactly by this package",
+      ).choices(PACKAGES),
+    )
+    .optionsGroup("Chunk by chunk:");
+  for (const one of CHUNKED_OPTIONS) command.addOption(one);
+  command
     .optionsGroup("Results:")
-    .option("-o, --output <[name=]file>", "write a result to this file; repeatable", collect)
-    .option(
-      "--expect <[name=]file>",
-      "compare a result with this file; the status is 1 if they differ; repeatable",
-      collect,
+    .addOption(repeatable("-o, --output <[name=]file>", "write a result to this file; repeatable"))
+    .addOption(
+      repeatable(
+        "--expect <[name=]file>",
+        "compare a result with this file; the status is 1 if they differ; repeatable",
+      ),
     )
     .option("--json", JSON_HELP)
     .addHelpText("after", HELP)
-    .action((target: string, inputs: readonly string[], options: RunOptions) => {
-      const { with: runtime } = options;
-      if (runtime !== undefined)
-        return runTask(io, runtimeTask(io, target, runtime, options), inputs, options);
-      return isChunked(io, inputs, options)
-        ? runChunked(io, target, inputs, options)
-        : runTask(io, findTask(io, target, options), inputs, options);
+    .action(async (target: string, inputs: readonly string[], options: RunOptions) => {
+      if (options.with === undefined && isChunked(io, inputs, options)) {
+        const { runChunked } = await import("./chunked-run.ts");
+        return runChunked(io, target, inputs, options);
+      }
+      return runTask(io, findTask(io, target, options), inputs, options);
     });
+}
+
+/** Extracts the file name from `NAME=FILE`; text without a name is returned unchanged. */
+const fileOf = (text: string): string => text.replace(/^\w+=/, "");
+
+/** Returns true if the options or inputs require a chunked run. */
+function isChunked(io: Io, texts: readonly string[], options: RunOptions): boolean {
+  const given: Readonly<Record<string, unknown>> = { ...options };
+  if (CHUNKED_OPTIONS.some((one) => given[one.attributeName()] !== undefined)) return true;
+  const inputs = texts.map((text) => partOf(io, fileOf(text)));
+  const places = inputs.map(({ place }) => place);
+  const outputs = (options.output ?? []).map((text) => placeOf(io, fileOf(text)));
+  // A folder, or a path with parts, must be a chunked array.
+  return (
+    [...places, ...outputs].some(isNamed) ||
+    places.some(isFolder) ||
+    inputs.some(({ ranges }) => ranges !== null)
+  );
+}
+
+/** Returns true if the name can only refer to a chunked array. */
+const isNamed = (file: string): boolean =>
+  isUrl(file) || path.extname(file).toLowerCase() === ".zarr";
+
+/** Returns false for an invalid path, because reading or writing the file will report the error. */
+function isFolder(file: string): boolean {
+  try {
+    return fs.statSync(file).isDirectory();
+  } catch {
+    return false;
+  }
 }
 
 async function runTask(
@@ -96,7 +177,7 @@ async function runTask(
   options: RunOptions,
 ): Promise<void> {
   const { title, outputs, file, notes } = task;
-  task.checkSupported();
+  task.checkSupported?.();
   const sources = bindInputFiles(texts, task);
   const targets = bindFiles(options.output ?? [], outputs, "output", title);
   const expectations = bindFiles(options.expect ?? [], outputs, "output", title);
@@ -108,25 +189,29 @@ async function runTask(
   const expected = readTensorFiles(io, expectations);
   const results = await task.execute(tensors);
   checkInPlace(io, targets, results, sources, tensors);
-  await writeTensorFiles(
-    io,
-    [...targets].map(([name, path]) => ({ name, file: path, tensor: resultOf(results, name) })),
-  );
-
-  const differences = new Map<string, Difference | null>();
-  const reasons = new Map<string, readonly Diagnosis[]>();
-  for (const [name, tensor] of expected) {
-    const path = expectations.get(name) ?? "";
-    const difference = compareTensors(name, resultOf(results, name), tensor, printFile(path));
-    differences.set(name, difference);
-    const found = task.isOneNode ? diagnosesOf(task.call(tensors), tensor, difference) : null;
-    if (found !== null) reasons.set(name, found);
-  }
-  const outcome = { results, targets, expectations, differences, reasons };
-  await io.stdout.write(`${options.json ? outcomeJson(outcome) : outcomeText(outcome)}\n`);
+  // All results are encoded before the first file is written.
+  const written = [...targets].map(([name, path]) => {
+    const result = resultOf(results, name);
+    return { file: path, bytes: withPath(path, () => checkFormat(path).write(result, name)) };
+  });
+  await writeFiles(io, written);
+  for (const name of expected.keys()) resultOf(results, name);
+  const made = [...results].map(([name, tensor]): Output => {
+    const output = { name, tensor, file: targets.get(name) };
+    const wanted = expected.get(name);
+    if (wanted === undefined) return output;
+    const against = expectations.get(name) ?? "";
+    const difference = compareTensors(name, tensor, wanted, printFile(against));
+    const found = task.isOneNode ? diagnosesOf(task.call(tensors), wanted, difference) : null;
+    return { ...output, expected: against, difference, diagnoses: found ?? undefined };
+  });
+  const text = options.json
+    ? printJson({ outputs: made.map(outputJson) })
+    : made.map(outputText).join("\n");
+  await io.stdout.write(`${text}\n`);
   await printNote(io, ...notes);
-  const sentences = [...differences.values()].flatMap((one) =>
-    one === null ? [] : [one.sentence],
+  const sentences = [...expected.keys()].flatMap(
+    (wanted) => made.find(({ name }) => name === wanted)?.difference?.sentence ?? [],
   );
   if (sentences.length > 0) throw wrongData(sentences.join("; "));
 }
@@ -176,60 +261,48 @@ function checkInPlace(
   }
 }
 
-/** Results by output name. */
-interface Outcome {
-  readonly results: ReadonlyMap<string, Tensor>;
-  /** Files that contain results. */
-  readonly targets: ReadonlyMap<string, string>;
-  /** Files that contain expected results. */
-  readonly expectations: ReadonlyMap<string, string>;
-  /** Differences between actual and expected results; null if the results are equal. */
-  readonly differences: ReadonlyMap<string, Difference | null>;
-  /** Possible explanations for the differences. */
-  readonly reasons: ReadonlyMap<string, readonly Diagnosis[]>;
+/** An output of the call. */
+interface Output {
+  readonly name: string;
+  readonly tensor: Tensor;
+  /** The file that contains the result. */
+  readonly file: string | undefined;
+  /** The file that contains the expected result. */
+  readonly expected?: string;
+  /** The difference from the expected result; null if the results are equal. */
+  readonly difference?: Difference | null;
+  /** Possible explanations for the difference. */
+  readonly diagnoses?: readonly Diagnosis[] | undefined;
 }
 
 /** Returns true if the result must be printed, because the user neither saves nor compares it. */
-const isPrinted = ({ targets, expectations }: Outcome, name: string): boolean =>
-  !targets.has(name) && !expectations.has(name);
+const isPrinted = ({ file, expected }: Output): boolean =>
+  file === undefined && expected === undefined;
 
-function outcomeText(outcome: Outcome): string {
-  const { results, targets, expectations, differences, reasons } = outcome;
-  return [...results]
-    .map(([name, tensor]) => {
-      const lines = [`${printName(name)}: ${printType(tensor)}`];
-      const target = targets.get(name);
-      if (target !== undefined) lines.push(`  written to ${target}`);
-      const difference = differences.get(name);
-      if (difference !== undefined) {
-        lines.push(
-          `  ${difference === null ? "equals" : "differs from"} ${printFile(expectations.get(name) ?? "")}`,
-        );
-      }
-      const found = reasons.get(name);
-      if (found !== undefined) lines.push(...reasonLines(found).map((line) => `  ${line}`));
-      return (isPrinted(outcome, name) ? [...lines, String(tensor)] : lines).join("\n");
-    })
-    .join("\n");
+function outputText(output: Output): string {
+  const { name, tensor, file, expected = "", difference, diagnoses } = output;
+  const how = difference === null ? "equals" : "differs from";
+  return [
+    `${printName(name)}: ${printType(tensor)}`,
+    ...(file === undefined ? [] : [`  written to ${file}`]),
+    ...(difference === undefined ? [] : [`  ${how} ${printFile(expected)}`]),
+    ...(diagnoses === undefined ? [] : reasonLines(diagnoses).map((line) => `  ${line}`)),
+    ...(isPrinted(output) ? [String(tensor)] : []),
+  ].join("\n");
 }
 
-function outcomeJson(outcome: Outcome): string {
-  const { results, targets, expectations, differences, reasons } = outcome;
-  const outputs = [...results].map(([name, tensor]) => {
-    const { dtype, shape } = tensor;
-    const difference = differences.get(name);
-    const { sentence: _, isNaN: __, ...facts } = difference ?? {};
-    return {
-      name,
-      dtype,
-      shape,
-      file: targets.get(name),
-      expected: expectations.get(name),
-      equal: difference === undefined ? undefined : difference === null,
-      difference: difference ? facts : undefined,
-      diagnoses: reasons.get(name),
-      values: isPrinted(outcome, name) ? valuesOf(tensor) : undefined,
-    };
-  });
-  return printJson({ outputs });
+function outputJson(output: Output): object {
+  const { name, tensor, file, expected, difference, diagnoses } = output;
+  const { sentence: _, isNaN: __, ...facts } = difference ?? {};
+  return {
+    name,
+    dtype: tensor.dtype,
+    shape: tensor.shape,
+    file,
+    expected,
+    equal: difference === undefined ? undefined : difference === null,
+    difference: difference ? facts : undefined,
+    diagnoses,
+    values: isPrinted(output) ? valuesOf(tensor) : undefined,
+  };
 }

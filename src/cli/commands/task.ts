@@ -6,8 +6,9 @@
 import * as fs from "node:fs";
 import * as path from "node:path";
 import type { Command } from "commander";
-import { isTensorError, run, type Tensor } from "../../entries/index.ts";
+import { run, tensor, type DType, type Tensor } from "../../entries/index.ts";
 import {
+  createExactSession,
   listNodes,
   modelNotes,
   nodeCall,
@@ -19,10 +20,11 @@ import {
   type NodeCall,
   type PlacedNode,
 } from "../../entries/onnx.ts";
-import { errorAt, printFile, withPath, wrongData, wrongUsage } from "../failure.ts";
+import { asUsage, printFile, withPath, wrongData, wrongUsage } from "../failure.ts";
 import type { Io } from "../io.ts";
 import { printName } from "../text/layout.ts";
 import { addCallOptions, isOperator, parseCall, type CallOptions } from "../input/operator-call.ts";
+import { inRuntime, readRunnable } from "../input/runtime.ts";
 import { readModelFile } from "../input/read-files.ts";
 
 /** Output tensors by name. */
@@ -43,18 +45,20 @@ export interface Task {
   readonly isOneNode: boolean;
   execute(inputs: ReadonlyMap<string, Tensor>): Results | Promise<Results>;
   /** Checks that the task can run, before reading any input. Throws a `Failure` that lists unsupported operators. */
-  checkSupported(): void;
+  checkSupported?(): void;
   /**
    * Checks that `call` has a single node to return, before any input is read.
    * @throws Failure that lists the nodes to choose from
    */
-  checkOneNode(): void;
+  checkOneNode?(): void;
   /** Returns the task's only node with its inputs. Throws a `Failure` if the model has several nodes. */
   call(inputs: ReadonlyMap<string, Tensor>): NodeCall;
 }
 
 export interface TaskOptions extends CallOptions {
   readonly node?: string;
+  /** The npm package of the runtime in which `run` runs the model. */
+  readonly with?: string;
 }
 
 export function addTaskArguments(command: Command): Command {
@@ -73,7 +77,8 @@ export function addTaskArguments(command: Command): Command {
 
 /** Throws a `Failure` if the target is neither an operator nor a model, or does not support the options. */
 export function findTask(io: Io, target: string, options: TaskOptions): Task {
-  const { node, ...call } = options;
+  const { node, with: runtime, ...call } = options;
+  if (runtime !== undefined) return runtimeTask(io, target, runtime, options);
   if (isOperator(target)) {
     if (node === undefined) return operatorTask(target, call);
     throw wrongUsage(
@@ -94,7 +99,9 @@ export function findTask(io: Io, target: string, options: TaskOptions): Task {
   const model = readModelFile(io, target);
   if (node === undefined) return modelTask(target, model);
   const index = new NodeIndex(model);
-  const placed = choose(target, () => index.find(node));
+  const unknown = [`${printFile(target)}: `, "unsupported-model"] as const;
+  // An unknown node name is a usage error.
+  const placed = withPath(target, () => asUsage(() => index.find(node), ...unknown));
   return nodeTask(target, model, index, placed);
 }
 
@@ -120,22 +127,23 @@ function operatorTask(op: string, options: CallOptions): Task {
       const results = run(node, tensorsOf(tensors));
       return new Map(outputs.map((name, position) => [name, results[position]]));
     },
-    checkSupported: () => {},
-    checkOneNode: () => {},
     call: (tensors) => ({ node, inputs: tensorsOf(tensors) }),
   };
 }
 
 function modelTask(file: string, model: Model): Task {
-  const { inputs, outputs, constants, nodes } = model.graph;
+  const { nodes, ...graph } = model.graph;
+  const [inputs, outputs, constants] = [graph.inputs, graph.outputs, graph.constants].map((all) =>
+    all.map(({ name }) => name),
+  );
   const index = new NodeIndex(model);
   return {
     title: printFile(file),
     file,
-    inputs: inputs.map(({ name }) => name),
+    inputs,
     notes: modelNotes(model),
-    optional: new Set(constants.map(({ name }) => name)),
-    outputs: outputs.map(({ name }) => name),
+    optional: new Set(constants),
+    outputs,
     isOneNode: nodes.length === 1 && isOperator(nodes[0].op) && outputs.length === 1,
     execute: (tensors) =>
       withPath(file, () => new Map(Object.entries(runModel(model, Object.fromEntries(tensors))))),
@@ -170,6 +178,47 @@ function nodeTask(file: string, model: Model, index: NodeIndex, placed: PlacedNo
       throw wrongData(`${printFile(file)}: ${sentence}`);
     },
     call: (tensors) => callNode(file, index, placed, tensors),
+  };
+}
+
+/**
+ * `runtime` is the package name from the command line. Throws a `Failure` for options that apply only to other targets.
+ */
+function runtimeTask(io: Io, file: string, runtime: string, options: TaskOptions): Task {
+  if (isOperator(file)) {
+    const advice = `leave --with out, or write ./${file} for a model with this name`;
+    throw wrongUsage(
+      `--with runs a model, but ${file} is an operator, which this package always runs itself; ${advice}`,
+    );
+  }
+  const odd = (["node", "domain", "opset", "attr"] as const).find(
+    (name) => options[name] !== undefined,
+  );
+  if (odd !== undefined)
+    throw wrongUsage(
+      `--with runs a whole model, so it cannot be used with --${odd}; leave --${odd} out`,
+    );
+  const { bytes, model } = readRunnable(io, file);
+  const run = { doing: `running in ${runtime}`, advice: "give each input as NAME=FILE" };
+  return {
+    ...modelTask(file, model),
+    isOneNode: false,
+    checkSupported: () => {},
+    execute: (inputs) =>
+      inRuntime(io, file, { runtime }, run, async ({ own }) => {
+        const session = await createExactSession(bytes, own);
+        try {
+          const outputs = await session.run(Object.fromEntries(inputs));
+          return new Map(
+            Object.entries(outputs).map(([name, { type, dims, data }]) => [
+              name,
+              tensor(type as DType, dims, data as never),
+            ]),
+          );
+        } finally {
+          await session.release();
+        }
+      }),
   };
 }
 
@@ -220,14 +269,4 @@ function onlyNode(file: string, index: NodeIndex): PlacedNode {
   throw wrongUsage(
     `${printFile(file)} computes ${printName(computed)}, an input of ${node.op}; ${advice}`,
   );
-}
-
-/** Calls `find` to select a node. An unknown node name is a usage error. */
-function choose(file: string, find: () => PlacedNode): PlacedNode {
-  try {
-    return find();
-  } catch (error) {
-    if (!isTensorError(error, "unsupported-model")) throw errorAt(file, error);
-    throw wrongUsage(`${printFile(file)}: ${error.message}`, error);
-  }
 }

@@ -2,9 +2,8 @@
 
 import * as fs from "node:fs";
 import * as path from "node:path";
-import { isTensorError } from "../../entries/index.ts";
-import { openArray, type AxisRange, type ChunkedArray } from "../../entries/zarr.ts";
-import { wrongUsage } from "../failure.ts";
+import type { AxisRange, ChunkedArray } from "../../entries/zarr.ts";
+import { asUsage, wrongUsage } from "../failure.ts";
 import type { Io } from "../io.ts";
 import { quote } from "../text/layout.ts";
 
@@ -47,15 +46,12 @@ export async function openPart(
   onNote?: (sentence: string) => void,
 ): Promise<ChunkedArray> {
   const { place, ranges } = partOf(io, name);
+  // Calls on tensor files do not load the code for chunked arrays.
+  const { openArray } = await import("../../entries/zarr.ts");
   const array = await openArray(place, onNote === undefined ? {} : { onNote });
   if (ranges === null) return array;
   const parsed = parseRanges(ranges, array.shape.length);
-  try {
-    return array.slice(...parsed);
-  } catch (error) {
-    if (!isTensorError(error)) throw error;
-    throw wrongUsage(`${name}: ${error.message}`, error);
-  }
+  return asUsage(() => array.slice(...parsed), `${name}: `);
 }
 
 /** Parses the axis ranges of an array in Python's slice notation, such as `10:20, ::2`, `3` or `..., :5`. */

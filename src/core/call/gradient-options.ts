@@ -47,8 +47,6 @@ export interface Place<T, O extends T> {
   typeOf(tensor: T): Tensor;
   /** Returns the given gradient of the output as a tensor. */
   tensorOf(given: unknown, fields: ErrorContext, input: string): O;
-  /** Checks that the gradients can be computed here. */
-  checkArithmetic?(): void;
   /** Checks a tensor that receives a result; returns undefined if none is given. */
   checkOut(
     given: unknown,
@@ -82,6 +80,7 @@ export interface GradientArguments<T = Tensor> {
 /**
  * Checks the data type of a call, the gradient of the call's output, and the gradient options; the tensors in `out`
  * last.
+ * @param checkArithmetic checks that the gradients can be computed here
  * @throws TensorError `attribute`, `dtype`, `shape-mismatch`, `overlap`, `disposed`
  */
 export function gradientArguments<T, O extends T>(
@@ -89,6 +88,7 @@ export function gradientArguments<T, O extends T>(
   outputGradient: unknown,
   { argnums, ties = "even", out }: Readonly<Record<string, unknown>>,
   place: Place<T, O>,
+  checkArithmetic?: () => void,
 ): GradientArguments<O> {
   const { signature, tensors, shape, fields } = call;
   const { inputs, positions } = signature;
@@ -101,7 +101,7 @@ export function gradientArguments<T, O extends T>(
     const types = tensors.map((tensor) => tensor && typeOf(tensor));
     checkAlive(inputs, types, fields);
   }
-  place.checkArithmetic?.();
+  checkArithmetic?.();
   const wanted = argnums === undefined ? null : wantedOf(argnums, call);
   if (!isTies(ties)) {
     const words = TIES.map((word) => JSON.stringify(word)).join(", ");

@@ -11,7 +11,7 @@ import type { Plan } from "../plan/plan.ts";
 import { split } from "../plan/targets.ts";
 import { hasReduction, type DType, type Reduction } from "../tensor/dtype.ts";
 import { coordinatesOf, part, shapeOf } from "../tensor/shape.ts";
-import { asTensor, Tensor, type RuntimeTensor } from "../tensor/tensor.ts";
+import { Tensor, type RuntimeTensor } from "../tensor/tensor.ts";
 import type { UpdateLists } from "../tensor/arguments.ts";
 import { gatherBackwards, scatterBackwards } from "./backwards.ts";
 import { plainCallOf, plainVersionOf } from "./call.ts";
@@ -21,9 +21,11 @@ import {
   GRADIENT_OPTIONS,
   gradientArguments,
   ON_HOST,
+  type GradientArguments,
   type GradientOptions,
+  type Place,
 } from "./gradient-options.ts";
-import { checkAlive, checkIndexBytes, checkOut, checkShape, listOrTensor } from "./inputs.ts";
+import { checkIndexBytes, checkShape, listOrTensor } from "./inputs.ts";
 import { callNow, gatherNow, scatterNow, withOperator, type Reducing } from "./steps.ts";
 
 /** A target that several indices address. */
@@ -90,16 +92,85 @@ export interface KeptPlan {
 /** Creates a kept plan that runs on the given executor. */
 export function keepPlan(...given: Parameters<typeof keptParts>): KeptPlan {
   const parts = keptParts(...given);
-  return Object.freeze<KeptPlan>({
-    dataShape: parts.dataShape,
-    shape: parts.shape,
-    scatter: (data, updates, options) => scatterBy(parts, data, updates, options),
-    gather: (data, options) => gatherBy(parts, data, options),
-    scatterVjp: (data, updates, outputGradient, options) =>
-      scatterVjpBy(parts, data, updates, outputGradient, options),
-    gatherVjp: (outputGradient, options) => gatherVjpBy(parts, outputGradient, options),
+  return Object.freeze<KeptPlan>(planMethods(parts, onHost(parts)));
+}
+
+/** Runs the checked calls of a kept plan, on the host or on a GPU. */
+export interface PlanPlace<T, O extends T> extends Place<T, O> {
+  /** Returns updates as a tensor; a list gets the data type. */
+  inputOf(dtype: DType, given: unknown, fields: ErrorContext, input: string): T;
+  /** Checks that results can be computed here. `reduction` is undefined for a gather. */
+  checkArithmetic?(dtype: DType, reduction: Reduction | undefined, isGradient: boolean): void;
+  scatter(data: O, updates: T, reducing: Reducing, out: O | undefined): O;
+  gather(data: O, out: O | undefined): O;
+  scatterBackwards(
+    data: O,
+    updates: T,
+    reducing: Reducing,
+    chosen: GradientArguments<O>,
+  ): [data: O | null, updates: O | null];
+  gatherBackwards(gradient: O, out: O | undefined): O;
+}
+
+/** Returns the methods of a kept plan, which check their arguments. */
+export function planMethods<T, O extends T>(parts: KeptParts, place: PlanPlace<T, O>) {
+  const { dataShape, dataDims, shape, dims, fields } = parts;
+  return {
+    dataShape,
+    shape,
+    scatter(given: unknown, list: unknown, options: unknown = {}): O {
+      const { reduction = "none", out } = optionsOf(options, SCATTER_OPTIONS, fields);
+      const { dtype, data, updates, reducing } = scatterInputs(
+        parts,
+        place,
+        given,
+        list,
+        reduction,
+      );
+      place.checkArithmetic?.(dtype, reducing.reduction, false);
+      const inputs = [data, updates];
+      const target = place.checkOut(out, dtype, dataDims, SCATTERED, inputs, "data", fields);
+      return place.scatter(data, updates, reducing, target);
+    },
+    gather(given: unknown, options: unknown = {}): O {
+      const { out } = optionsOf(options, GATHER_OPTIONS, fields);
+      const data = dataOf(parts, place, given);
+      const { dtype } = place.typeOf(data);
+      return place.gather(data, place.checkOut(out, dtype, dims, SCATTERED, [data], null, fields));
+    },
+    scatterVjp(
+      given: unknown,
+      list: unknown,
+      outputGradient: unknown,
+      options: unknown = {},
+    ): [data: O | null, updates: O | null] {
+      const { reduction = "none", ...rest } = optionsOf(options, VJP_OPTIONS, fields);
+      const { dtype, data, updates, reducing } = scatterInputs(
+        parts,
+        place,
+        given,
+        list,
+        reduction,
+      );
+      const forward = { signature: SCATTER_SIGNATURE, tensors: [data, updates], shape: dataDims };
+      const check = (): void => place.checkArithmetic?.(dtype, reducing.reduction, true);
+      const chosen = gradientArguments({ ...forward, fields }, outputGradient, rest, place, check);
+      return place.scatterBackwards(data, updates, reducing, chosen);
+    },
+    gatherVjp(outputGradient: unknown, options: unknown = {}): O {
+      const { out: givenOut } = optionsOf(options, GATHER_OPTIONS, fields);
+      const gradient = place.tensorOf(outputGradient, fields, "outputGradient");
+      const type = place.typeOf(gradient);
+      const { dtype } = type;
+      checkDifferentiable(type, "outputGradient", fields);
+      checkShape(type, dims, fields, "outputGradient");
+      place.checkArithmetic?.(dtype, undefined, true);
+      const names = [{ name: "outputGradient" }];
+      const out = place.checkOut(givenOut, dtype, dataDims, names, [gradient], null, fields);
+      return place.gatherBackwards(gradient, out);
+    },
     duplicates: () => repeatedTargets(parts),
-  });
+  };
 }
 
 /**
@@ -145,11 +216,11 @@ export function keptParts(
 }
 
 /** Input names of a kept plan, as printed in errors. */
-export const SCATTERED = [{ name: "data" }, { name: "updates" }] as const;
-export const SCATTER_OPTIONS = ["reduction", "out"] as const;
-export const GATHER_OPTIONS = ["out"] as const;
-export const VJP_OPTIONS = ["reduction", ...GRADIENT_OPTIONS] as const;
-export const SCATTER_SIGNATURE = { inputs: SCATTERED, positions: { data: 0, updates: 1 } };
+const SCATTERED = [{ name: "data" }, { name: "updates" }] as const;
+const SCATTER_OPTIONS = ["reduction", "out"] as const;
+const GATHER_OPTIONS = ["out"] as const;
+const VJP_OPTIONS = ["reduction", ...GRADIENT_OPTIONS] as const;
+const SCATTER_SIGNATURE = { inputs: SCATTERED, positions: { data: 0, updates: 1 } };
 
 export interface KeptParts {
   readonly executor: Executor;
@@ -167,40 +238,55 @@ export interface KeptParts {
 }
 
 /** Checks the inputs of a kept plan's scatter. */
-function scatterInputs(
+function scatterInputs<T, O extends T>(
   parts: KeptParts,
+  place: PlanPlace<T, O>,
   given: unknown,
   list: unknown,
   reduction: unknown,
-): { readonly data: Tensor; readonly updates: Tensor; readonly reducing: Reducing } {
+): { readonly dtype: DType; readonly data: O; readonly updates: T; readonly reducing: Reducing } {
   const { dims, fields } = parts;
-  const data = dataOf(parts, given);
-  const { dtype } = data;
+  const data = dataOf(parts, place, given);
+  const { dtype } = place.typeOf(data);
   checkReduction(dtype, reduction, fields);
-  const updates = listOrTensor(dtype, list, fields, "updates");
-  if (updates !== list) checkAlive(SCATTERED, [data], fields);
-  if (updates.dtype !== dtype) throw wrongDType(updates, [dtype], fields, "updates");
-  checkShape(updates, dims, fields, "updates");
-  return { data, updates, reducing: { reduction, includeSelf: true } };
+  const updates = place.inputOf(dtype, list, fields, "updates");
+  // Data is checked again, because a getter of a foreign object may have disposed of it.
+  if (updates !== list) place.tensorOf(data, fields, "data");
+  const type = place.typeOf(updates);
+  if (type.dtype !== dtype) throw wrongDType(type, [dtype], fields, "updates");
+  checkShape(type, dims, fields, "updates");
+  return { dtype, data, updates, reducing: { reduction, includeSelf: true } };
 }
 
-function scatterBy(parts: KeptParts, given: unknown, list: unknown, options: unknown = {}): Tensor {
-  const { dataDims, fields } = parts;
-  const { reduction = "none", out } = optionsOf(options, SCATTER_OPTIONS, fields);
-  const { data, updates, reducing } = scatterInputs(parts, given, list, reduction);
-  const target = checkOut(out, data.dtype, dataDims, SCATTERED, [data, updates], "data", fields);
-  return runPlan(parts, data, updates, reducing, target);
-}
-
-function gatherBy(parts: KeptParts, given: unknown, options: unknown = {}): Tensor {
-  const { dims, fields } = parts;
-  const { out } = optionsOf(options, GATHER_OPTIONS, fields);
-  const data = dataOf(parts, given);
-  const target = checkOut(out, data.dtype, dims, SCATTERED, [data], null, fields);
-  return runPlan(parts, data, undefined, NO_REDUCTION, target);
+function dataOf<T, O extends T>(
+  { dataDims, fields }: KeptParts,
+  place: PlanPlace<T, O>,
+  given: unknown,
+): O {
+  const data = place.tensorOf(given, fields, "data");
+  checkShape(place.typeOf(data), dataDims, fields, "data");
+  return data;
 }
 
 const NO_REDUCTION: Reducing = { reduction: "none", includeSelf: true };
+
+function onHost(parts: KeptParts): PlanPlace<Tensor, Tensor> {
+  const { executor, plan, dataDims, fields } = parts;
+  return {
+    ...ON_HOST,
+    inputOf: listOrTensor,
+    scatter: (data, updates, reducing, out) => runPlan(parts, data, updates, reducing, out),
+    gather: (data, out) => runPlan(parts, data, undefined, NO_REDUCTION, out),
+    scatterBackwards(data, updates, reducing, chosen) {
+      const call = { executor, plan, reducing, data, updates, chosen };
+      return callNow(executor, fields, (session) => scatterBackwards(session, call));
+    },
+    gatherBackwards: (gradient, out) =>
+      callNow(executor, fields, (session) =>
+        gatherBackwards(session, executor, plan, gradient, dataDims, out),
+      ),
+  };
+}
 
 /** Scatters updates, or gathers without updates. `callNow` with a closure takes a sixth longer. */
 function runPlan(
@@ -222,44 +308,8 @@ function runPlan(
   }
 }
 
-function scatterVjpBy(
-  parts: KeptParts,
-  given: unknown,
-  list: unknown,
-  outputGradient: unknown,
-  options: unknown = {},
-): [data: Tensor | null, updates: Tensor | null] {
-  const { executor, plan, dataDims, fields } = parts;
-  const { reduction = "none", ...rest } = optionsOf(options, VJP_OPTIONS, fields);
-  const { data, updates, reducing } = scatterInputs(parts, given, list, reduction);
-  const tensors = [data, updates];
-  const forward = { signature: SCATTER_SIGNATURE, tensors, shape: dataDims, fields };
-  const chosen = gradientArguments(forward, outputGradient, rest, ON_HOST);
-  const call = { executor, plan, reducing, data, updates, chosen };
-  return callNow(executor, fields, (session) => scatterBackwards(session, call));
-}
-
-function gatherVjpBy(parts: KeptParts, given: unknown, options: unknown = {}): Tensor {
-  const { executor, plan, dims, dataDims, fields } = parts;
-  const { out: givenOut } = optionsOf(options, GATHER_OPTIONS, fields);
-  const gradient = asTensor(given, fields, "outputGradient");
-  checkDifferentiable(gradient, "outputGradient", fields);
-  checkShape(gradient, dims, fields, "outputGradient");
-  const names = [{ name: "outputGradient" }];
-  const out = checkOut(givenOut, gradient.dtype, dataDims, names, [gradient], null, fields);
-  return callNow(executor, fields, (session) =>
-    gatherBackwards(session, executor, plan, gradient, dataDims, out),
-  );
-}
-
-function dataOf({ dataDims, fields }: KeptParts, given: unknown): Tensor {
-  const data = asTensor(given, fields, "data");
-  checkShape(data, dataDims, fields, "data");
-  return data;
-}
-
 /** Implements `KeptPlan.duplicates`. */
-export function repeatedTargets({ plan, dataShape, addressed }: KeptParts): RepeatedTarget[] {
+function repeatedTargets({ plan, dataShape, addressed }: KeptParts): RepeatedTarget[] {
   const counts = new Map<number, number>();
   for (const target of split(plan).later.offsets) counts.set(target, (counts.get(target) ?? 1) + 1);
   return [...counts].map(([target, count]) => ({
@@ -272,7 +322,7 @@ export function repeatedTargets({ plan, dataShape, addressed }: KeptParts): Repe
  * Checks that a data type supports a reduction.
  * @throws TensorError `reduction`
  */
-export function checkReduction(
+function checkReduction(
   dtype: DType,
   word: unknown,
   fields: ErrorContext,
@@ -281,7 +331,7 @@ export function checkReduction(
 }
 
 /** Creates the error for an input with the wrong data type. */
-export function wrongDType(
+function wrongDType(
   { dtype }: Tensor,
   types: readonly string[],
   who: ErrorContext,

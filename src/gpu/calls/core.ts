@@ -3,34 +3,35 @@
  * outcomes. The operators are implemented in other files.
  */
 
-import { printCount } from "../../core/foreign.ts";
+import { printCount, wrongValue } from "../../core/foreign.ts";
 import { isTensorError, TensorError } from "../../core/errors.ts";
 import { contentsOf, destroyBuffer, Gpu, TENSOR_USAGE } from "../kernels/gpu.ts";
-import type { Guard, Span } from "../kernels/kernel.ts";
-import { KernelList, Params, Recording } from "../kernels/recording.ts";
-import { checkInputs } from "../kernels/checks.ts";
+import type { Kernel } from "../kernels/kernel.ts";
+import type { Made } from "../kernels/moves.ts";
+import { Params, Recording } from "../kernels/recording.ts";
+import { checkInputs, NEVER, StatusBoard } from "../kernels/checks.ts";
 import type { Placed } from "../kernels/scatter.ts";
-import { NEVER, StatusBoard } from "../kernels/status.ts";
 import type { GpuBufferLike, GpuDeviceLike } from "../kernels/webgpu.ts";
 import { GPU } from "../../core/limits.ts";
-import { DTYPES, viewOf, type DType, type NumericStorage } from "../../core/tensor/dtype.ts";
+import { DTYPES, viewOf, type NumericStorage } from "../../core/tensor/dtype.ts";
 import { part } from "../../core/tensor/shape.ts";
 import type { TargetSource } from "./target-source.ts";
 import { DeviceTensor, type TensorOwner } from "./tensor.ts";
 import { CallCheck, watched, withFields } from "./outcome.ts";
 
+/** The type of a call's result. */
+type ResultType = Pick<DeviceTensor, "dtype" | "shape" | "size">;
+
 /** A call that has passed all checks on the host. */
 export interface GpuCall {
   readonly source: TargetSource;
-  /** The tensors that the call reads, besides those of its targets. */
+  /** The tensors that the call reads, besides those of its targets. Only the first may also be `out`. */
   readonly inputs: readonly DeviceTensor[];
   /** The tensor that receives the result, or undefined for a new tensor. */
   readonly out: DeviceTensor | undefined;
-  readonly dtype: DType;
-  readonly shape: readonly number[];
-  readonly size: number;
+  readonly result: ResultType;
   /** Records all commands of a call whose result is not empty, after the index checks. */
-  readonly record: (recording: Recording, placed: Placed, result: Span) => void;
+  readonly record: (recording: Recording, placed: Placed, made: Made) => void;
 }
 
 export class GpuCore implements TensorOwner {
@@ -40,14 +41,14 @@ export class GpuCore implements TensorOwner {
   readonly #board: StatusBoard;
   #pending: CallCheck[] = [];
   #isAsking = false;
-  /** Collects kernels instead of running calls; null except while `compile` runs its function. */
-  #list: KernelList | null = null;
+  /** The kernels of calls that are not run; null except while `compile` runs its function. */
+  #kernels: Map<string, Kernel> | null = null;
   /** The number of pending waits. */
   #waits = 0;
   /** The first error that `done` has not yet reported. */
   #unreported: TensorError | null = null;
   /** The number of `done` reports, with or without an error. */
-  #reports = 0;
+  reports = 0;
 
   /** If `isOwnDevice` is true, the device is destroyed with the engine. */
   constructor(device: GpuDeviceLike, isOwnDevice: boolean) {
@@ -57,31 +58,21 @@ export class GpuCore implements TensorOwner {
     this.#board = new StatusBoard(this.gpu);
   }
 
-  get reports(): number {
-    return this.#reports;
-  }
-
   /**
    * Creates a tensor with given elements or zeros. If the device's memory is exhausted, the next wait reports the
    * error. Throws `too-large` beyond the device's limits, or `engine` if the device is lost.
    */
-  make(
-    dtype: DType,
-    shape: readonly number[],
-    size: number,
-    data: NumericStorage | null,
-  ): DeviceTensor {
+  make(type: ResultType, data: NumericStorage | null): DeviceTensor {
     const { made, refusal } = watched(this.gpu, () => {
-      const tensor = this.#create(dtype, shape, size, false);
+      const tensor = this.#create(type, false);
       if (data !== null) this.gpu.write(tensor.span.buffer, data);
       return tensor;
     });
-    const parts = { slot: null, inputs: [], before: "new", errorOf: null, refusal } as const;
-    return this.#pend(made, new CallCheck(parts));
+    return this.#pend(made, new CallCheck({ refusal }));
   }
 
   /** `isWritten` is true if a call will write all elements, so that released memory may be reused. */
-  #create(dtype: DType, shape: readonly number[], size: number, isWritten: boolean): DeviceTensor {
+  #create({ dtype, shape, size }: ResultType, isWritten: boolean): DeviceTensor {
     const bytes = size * DTYPES[dtype].bytes;
     const what = `a tensor of ${printCount(size, "element")} of ${dtype}`;
     const used = isWritten ? this.gpu.takeUsed(bytes) : null;
@@ -94,28 +85,65 @@ export class GpuCore implements TensorOwner {
    * lost.
    */
   call(call: GpuCall): DeviceTensor {
-    const { source, out, dtype, shape, size } = call;
-    if (this.#list !== null) return this.#listCall(call, this.#list);
-    for (const { lack } of inputsOf(call)) if (lack !== null) throw lack;
-    const submit = (): { result: DeviceTensor; slot: number | null } => {
+    const { source, out } = call;
+    const { fields, errorOf } = source;
+    if (this.#kernels !== null) return withFields(fields, () => this.#record(call)[0]);
+    const inputs = inputsOf(call);
+    for (const { lack } of inputs) if (lack !== null) throw lack;
+    const submit = () => {
       this.gpu.checkThere();
-      const result = out ?? this.#create(dtype, shape, size, true);
-      try {
-        return { result, slot: this.#submitCall(call, result) };
-      } catch (error) {
-        if (out === undefined) result.dispose();
-        throw error;
-      }
+      return this.#record(call);
     };
-    const { made, refusal } = withFields(source.fields, () => watched(this.gpu, submit));
-    const check = new CallCheck({
-      slot: made.slot,
-      inputs: checksOf(call),
-      before: out === undefined ? "new" : out.check,
-      errorOf: source.errorOf,
-      refusal,
-    });
-    return this.#pend(made.result, check);
+    const { made, refusal } = withFields(fields, () => watched(this.gpu, submit));
+    const [result, slot] = made;
+    const parts = { slot, inputs: checksOf(inputs), errorOf, refusal };
+    const before = out === undefined ? "new" : out.check;
+    return this.#pend(result, new CallCheck({ ...parts, before }));
+  }
+
+  /**
+   * Records and submits a call, or only collects its kernels. The returned slot is null for a call that cannot fail on
+   * the GPU.
+   */
+  #record(call: GpuCall): [result: DeviceTensor, slot: number | null] {
+    const { source, out, inputs, result: type } = call;
+    const kernels = this.#kernels;
+    const slots = slotsOf(call);
+    // When a collected call runs, it may have to read the status slots of its inputs.
+    const isChecked = kernels !== null || source.errorOf !== null || slots.length > 0;
+    const made = out ?? (kernels === null ? this.#create(type, true) : this.#unmade(type));
+    let slot: number | null = null;
+    let recording: Recording | null = null;
+    try {
+      if (isChecked && kernels === null) slot = this.#board.take();
+      const guard = { status: this.#board.span, slot: slot ?? NEVER };
+      recording = new Recording(this.gpu, this.#params, guard, kernels);
+      // If `out` is known to have no contents, it is written like a new tensor.
+      const before = out === undefined || out.lack !== null ? null : (out.check?.slot ?? NEVER);
+      const checked = { inputs: slots, before };
+      if (isChecked && source.errorOf === null) checkInputs(recording, checked);
+      const placed = source.record(recording, checked);
+      const result = out === undefined ? "new" : out.sharesMemory(inputs[0]) ? "in place" : "given";
+      const { dtype, size } = type;
+      if (size > 0) call.record(recording, placed, { dtype, out: made.span, result });
+      recording.end();
+    } catch (error) {
+      recording?.abandon();
+      if (slot !== null) this.#board.give(slot);
+      if (out === undefined) made.dispose();
+      throw error;
+    }
+    return [made, slot];
+  }
+
+  /** Returns the result of a call that is only compiled, which has neither elements nor memory. */
+  #unmade({ dtype, shape, size }: ResultType): DeviceTensor {
+    const result = new DeviceTensor(this, dtype, part(shape, 0), size, this.#params.buffer, false);
+    const check = new CallCheck({ refusal: Promise.resolve(null) });
+    const sentence = "the call was only compiled, not run";
+    check.settle(null, new TensorError("engine", sentence), this.reports);
+    result.madeBy(check);
+    return result;
   }
 
   /** Marks a tensor as the result of a pending call. */
@@ -138,19 +166,23 @@ export class GpuCore implements TensorOwner {
   }
 
   /**
-   * Compiles the kernels of the calls in the function `calls`. Throws `engine` for a kernel that cannot be compiled, or
-   * the errors of the calls.
+   * Compiles the kernels of the calls in the function `calls`. Throws `engine` for a kernel that cannot be compiled,
+   * `attribute` for a value that is not a synchronous function, or the errors of the calls.
    */
-  async compile(calls: () => unknown): Promise<void> {
+  async compile(calls: unknown): Promise<void> {
+    if (typeof calls !== "function") {
+      const must = "compile needs a function that makes calls";
+      throw wrongValue("attribute", must, calls, { key: "calls" });
+    }
     this.gpu.checkThere();
-    const list = new KernelList(this.gpu, this.#params, this.#guardOf(null));
-    const outer = this.#list;
-    this.#list = list;
+    const kernels = new Map<string, Kernel>();
+    const outer = this.#kernels;
+    this.#kernels = kernels;
     let returned: unknown;
     try {
       returned = calls();
     } finally {
-      this.#list = outer;
+      this.#kernels = outer;
     }
     if (typeof (returned as Partial<Promise<unknown>> | undefined)?.then === "function") {
       // The result and the error of this promise are ignored.
@@ -159,61 +191,7 @@ export class GpuCore implements TensorOwner {
         "compile needs a synchronous function, got a function that returns a Promise";
       throw new TensorError("attribute", sentence, { key: "calls" });
     }
-    await this.#during(this.#wait(this.gpu.compileAll(list.kernels)));
-  }
-
-  /** Collects the kernels of a call. The new result has neither elements nor memory. */
-  #listCall(call: GpuCall, list: KernelList): DeviceTensor {
-    const { source, dtype, shape, size } = call;
-    return withFields(source.fields, () => {
-      const result = call.out ?? this.#unmade(list, dtype, shape, size);
-      // When the call runs, it may have to read the status slots of its inputs.
-      this.#record(list, call, result.span, true);
-      return result;
-    });
-  }
-
-  #unmade(list: KernelList, dtype: DType, shape: readonly number[], size: number): DeviceTensor {
-    const { buffer } = list.scratch(size * DTYPES[dtype].bytes);
-    const result = new DeviceTensor(this, dtype, part(shape, 0), size, buffer, false);
-    const parts = { slot: null, inputs: [], before: "new", errorOf: null } as const;
-    const check = new CallCheck({ ...parts, refusal: Promise.resolve(null) });
-    const sentence = "the call was only compiled, not run";
-    check.settle(null, new TensorError("engine", sentence), this.#reports);
-    result.madeBy(check);
-    return result;
-  }
-
-  /** `isChecked` is true unless the call cannot fail on the GPU. */
-  #record(recording: Recording, call: GpuCall, span: Span, isChecked: boolean): void {
-    const { source, out } = call;
-    // If `out` is known to have no contents, it is written like a new tensor.
-    const before = out === undefined || out.lack !== null ? null : (out.check?.slot ?? NEVER);
-    const checked = { inputs: slotsOf(call), before };
-    if (isChecked && source.errorOf === null) checkInputs(recording, checked);
-    const placed = source.record(recording, checked);
-    if (call.size > 0) call.record(recording, placed, span);
-  }
-
-  /** Returns the status slot of a call, or the slot for calls that cannot fail on the GPU. */
-  #guardOf(slot: number | null): Guard {
-    return { status: this.#board.span, slot: slot ?? NEVER };
-  }
-
-  /** Records and submits a call. Returns the status slot of a call, or null for a call that needs no slot. */
-  #submitCall(call: GpuCall, { span }: DeviceTensor): number | null {
-    const isChecked = call.source.errorOf !== null || slotsOf(call).length > 0;
-    const slot = isChecked ? this.#board.take() : null;
-    const recording = new Recording(this.gpu, this.#params, this.#guardOf(slot));
-    try {
-      this.#record(recording, call, span, isChecked);
-    } catch (error) {
-      recording.abandon();
-      if (slot !== null) this.#board.give(slot);
-      throw error;
-    }
-    recording.end();
-    return slot;
+    await this.#during(() => this.#wait(this.gpu.compileAll(kernels.values())));
   }
 
   keep(buffer: GpuBufferLike): void {
@@ -223,32 +201,30 @@ export class GpuCore implements TensorOwner {
 
   /** Waits for all earlier calls, and records their outcomes. */
   async settle(): Promise<void> {
-    this.gpu.checkThere();
-    return this.#during(this.#settle());
-  }
-
-  async #settle(): Promise<void> {
-    const calls = this.#pending.slice();
-    const stateOf = await this.#wait(this.#board.read());
-    for (const call of calls) {
-      // oxlint-disable-next-line no-await-in-loop -- a call's outcome depends on those of earlier calls
-      const refusal = await call.refusal();
-      const { slot } = call;
-      if (!call.isPending) continue;
-      // The shared memory of calls is freed, because a refused buffer would make later calls fail.
-      if (refusal !== null) this.gpu.clear();
-      call.settle(slot === null ? null : stateOf(slot), refusal, this.#reports);
-      if (slot !== null) this.#board.give(slot);
-      this.#unreported ??= call.outcome.error;
-    }
-    this.#pending = this.#pending.filter((call) => call.isPending);
+    return this.#during(async () => {
+      const calls = this.#pending.slice();
+      const stateOf = await this.#wait(this.#board.read());
+      for (const call of calls) {
+        // oxlint-disable-next-line no-await-in-loop -- a call's outcome depends on those of earlier calls
+        const refusal = await call.refusal();
+        const { slot } = call;
+        if (!call.isPending) continue;
+        // The shared memory of calls is freed, because a refused buffer would make later calls fail.
+        if (refusal !== null) this.gpu.clear();
+        call.settle(slot === null ? null : stateOf(slot), refusal, this.reports);
+        if (slot !== null) this.#board.give(slot);
+        this.#unreported ??= call.outcome.error;
+      }
+      this.#pending = this.#pending.filter((call) => call.isPending);
+    });
   }
 
   /** Keeps the engine's resources until a wait has ended, even if the engine is disposed of earlier. */
-  async #during<T>(wait: Promise<T>): Promise<T> {
+  async #during<T>(wait: () => Promise<T>): Promise<T> {
+    this.gpu.checkThere();
     this.#waits++;
     try {
-      return await wait;
+      return await wait();
     } finally {
       this.#waits--;
       if (this.gpu.hasEnded && this.#waits === 0) this.#free();
@@ -271,31 +247,27 @@ export class GpuCore implements TensorOwner {
     await this.settle();
     const error = this.#unreported;
     this.#unreported = null;
-    this.#reports++;
+    this.reports++;
     if (error !== null) throw error;
   }
 
   /** Waits for all earlier calls, and reads the elements of a tensor. */
-  async read(tensor: DeviceTensor): Promise<NumericStorage> {
-    this.gpu.checkThere();
-    return this.#during(this.#read(tensor));
-  }
-
-  async #read({ span, dtype, size }: DeviceTensor): Promise<NumericStorage> {
-    const { made: staging, refusal } = watched(this.gpu, () =>
-      this.gpu.copyForHost(span.buffer, span.bytes, "copy of a tensor"),
-    );
-    const contents = await this.#wait(contentsOf(staging));
-    const refused = await refusal;
-    if (refused !== null) throw refused;
-    const { lanes } = DTYPES[dtype];
-    return viewOf(dtype, contents, 0, size * lanes) as NumericStorage;
+  async read({ span, dtype, size }: DeviceTensor): Promise<NumericStorage> {
+    return this.#during(async () => {
+      const { made: staging, refusal } = watched(this.gpu, () =>
+        this.gpu.copyForHost(span.buffer, span.bytes, "copy of a tensor"),
+      );
+      const contents = await this.#wait(contentsOf(staging));
+      const refused = await refusal;
+      if (refused !== null) throw refused;
+      return viewOf(dtype, contents, 0, size * DTYPES[dtype].lanes) as NumericStorage;
+    });
   }
 
   /** Ends the engine, so that later calls and waits throw errors. Pending waits still return their results. */
   dispose(): void {
     if (this.gpu.hasEnded) return;
-    this.gpu.end();
+    this.gpu.hasEnded = true;
     if (this.#waits === 0) this.#free();
   }
 
@@ -312,7 +284,9 @@ export class GpuCore implements TensorOwner {
 /** Returns all tensors that a call reads. */
 const inputsOf = ({ inputs, source }: GpuCall): DeviceTensor[] => [...inputs, ...source.inputs];
 
-const checksOf = (call: GpuCall): CallCheck[] => inputsOf(call).flatMap(({ check }) => check ?? []);
+const checksOf = (inputs: readonly DeviceTensor[]): CallCheck[] =>
+  inputs.flatMap(({ check }) => check ?? []);
 
 /** Returns the slots of the pending calls that compute the inputs. */
-const slotsOf = (call: GpuCall): number[] => checksOf(call).flatMap(({ slot }) => slot ?? []);
+const slotsOf = (call: GpuCall): number[] =>
+  checksOf(inputsOf(call)).flatMap(({ slot }) => slot ?? []);

@@ -4,7 +4,7 @@ import { splitArguments } from "../../core/call/call.ts";
 import { keptParts } from "../../core/call/kept-plan.ts";
 import { Executor } from "../../core/engines/executor.ts";
 import { isTensorError, TensorError } from "../../core/errors.ts";
-import { optionsOf, wrongOption, wrongValue } from "../../core/foreign.ts";
+import { optionsOf, wrongOption } from "../../core/foreign.ts";
 import {
   forEach,
   FUNCTIONS,
@@ -12,13 +12,12 @@ import {
   type FunctionName,
 } from "../../core/operators/registry.ts";
 import type { DType, NumericStorage } from "../../core/tensor/dtype.ts";
-import { Tensor } from "../../core/tensor/tensor.ts";
+import { asTensor } from "../../core/tensor/tensor.ts";
 import type { GpuDeviceLike, GpuLimits } from "../kernels/webgpu.ts";
 import { callOnGpu } from "./call.ts";
 import { GpuCore } from "./core.ts";
-import { numericTensor } from "./inputs.ts";
 import { gpuPlan } from "./kept-plan.ts";
-import { checkedShape, DeviceTensor, tensorOver } from "./tensor.ts";
+import { checkedShape, checkHolds, DeviceTensor, tensorOver } from "./tensor.ts";
 import type { GpuEngine, GpuEngineOptions } from "./types.ts";
 import { vjpOnGpu } from "./vjp.ts";
 
@@ -42,59 +41,41 @@ export async function createGpuEngine(options: GpuEngineOptions = {}): Promise<G
   return engineOn(new GpuCore(own, device === undefined));
 }
 
-type Functions = Pick<GpuEngine, FunctionName>;
-type PlanFunctions = Pick<GpuEngine, keyof typeof PLAN_FUNCTIONS>;
+type Generic = Pick<GpuEngine, FunctionName | keyof typeof PLAN_FUNCTIONS | "upload" | "alloc">;
 
 function engineOn(core: GpuCore): GpuEngine {
   // A kept plan reads its indices on the host.
   const host = new Executor();
-  const functions = forEach(
-    FUNCTIONS,
-    (operator) =>
-      (...args: readonly unknown[]) =>
-        callOnGpu(core, operator, ...splitArguments(operator, args)),
-  );
-  const plans = forEach(
-    PLAN_FUNCTIONS,
-    (operator) => (shape: readonly number[], indices: unknown, options: unknown) =>
-      gpuPlan(core, keptParts(host, operator, shape, hostIndices(indices), options)),
-  );
+  const generic = {
+    ...forEach(
+      FUNCTIONS,
+      (operator) =>
+        (...args: readonly unknown[]) =>
+          callOnGpu(core, operator, ...splitArguments(operator, args)),
+    ),
+    ...forEach(
+      PLAN_FUNCTIONS,
+      (operator) => (shape: readonly number[], indices: unknown, options: unknown) =>
+        gpuPlan(core, keptParts(host, operator, shape, hostIndices(indices), options)),
+    ),
+    upload(given: unknown) {
+      const tensor = asTensor(given, {});
+      checkHolds(tensor.dtype, {});
+      return core.make(tensor, tensor.data as NumericStorage);
+    },
+    alloc: (dtype: DType, shape: readonly number[]) =>
+      core.make({ dtype, ...checkedShape(dtype, shape) }, null),
+  };
   return {
-    ...(functions as Functions),
-    ...(plans as PlanFunctions),
+    ...(generic as Generic),
     vjp: (node, inputs, outputGradient, options) =>
       vjpOnGpu(core, node, inputs, outputGradient, options),
     device: core.gpu.device,
     fromBuffer: (buffer, dtype, shape) => tensorOver(core, buffer, dtype, shape),
-    upload: (tensor) => upload(core, tensor),
-    alloc: (dtype, shape) => alloc(core, dtype, shape),
-    compile: (calls) => compile(core, calls),
+    compile: (calls) => core.compile(calls),
     done: () => core.done(),
     dispose: () => core.dispose(),
   };
-}
-
-/** Compiles the kernels of the calls in the function `calls`. The promise rejects with the errors of the calls. */
-async function compile(core: GpuCore, calls: unknown): Promise<void> {
-  if (typeof calls === "function") return core.compile(calls as () => unknown);
-  const must = "compile needs a function that makes calls";
-  throw wrongValue("attribute", must, calls, { key: "calls" });
-}
-
-function alloc<D extends DType>(
-  core: GpuCore,
-  dtype: D,
-  shape: readonly number[],
-): DeviceTensor<D> {
-  const { shape: dims, size } = checkedShape(dtype, shape);
-  return core.make(dtype, dims, size, null) as DeviceTensor<D>;
-}
-
-function upload<D extends DType>(core: GpuCore, given: unknown): DeviceTensor<D> {
-  const tensor = numericTensor(given);
-  const { dtype, size } = tensor;
-  const made = core.make(dtype, Tensor.dimsOf(tensor), size, tensor.data as NumericStorage);
-  return made as DeviceTensor<D>;
 }
 
 /** Checks that the indices of a kept plan are on the host, because their values are checked immediately. */

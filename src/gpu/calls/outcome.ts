@@ -3,9 +3,10 @@
  * converts the errors that a device reports in error scopes to errors of this package.
  */
 
+import { withOperator } from "../../core/call/steps.ts";
 import { isTensorError, TensorError, type ErrorContext } from "../../core/errors.ts";
 import { firstLine, type Gpu } from "../kernels/gpu.ts";
-import type { BadIndex, RepeatFound, SlotState } from "../kernels/status.ts";
+import type { BadIndex, RepeatFound, SlotState } from "../kernels/checks.ts";
 
 /** The outcome of a finished call. */
 export interface Outcome {
@@ -39,8 +40,9 @@ export class CallCheck {
   #outcome: Outcome = FINE;
   #reports = 0;
 
-  constructor(parts: CheckParts) {
-    this.#parts = parts;
+  /** By default, the call creates a new tensor, has no inputs, and is not checked on the GPU. */
+  constructor(parts: Pick<CheckParts, "refusal"> & Partial<CheckParts>) {
+    this.#parts = { slot: null, inputs: [], before: "new", errorOf: null, ...parts };
   }
 
   get isPending(): boolean {
@@ -88,47 +90,41 @@ export class CallCheck {
   }
 }
 
-/** Begins to collect errors of the device. The returned function ends the collection, and returns the error. */
-function openScopes(gpu: Gpu): () => Promise<TensorError | null> {
-  const { device } = gpu;
-  for (const filter of ["out-of-memory", "internal", "validation"] as const) {
-    device.pushErrorScope(filter);
-  }
-  return async () => {
-    try {
-      const scopes = Array.from({ length: 3 }, () => device.popErrorScope());
-      const [refusal, failure, noMemory] = await Promise.all(scopes);
-      // Memory errors have priority, because commands with a missing buffer are also invalid.
-      if (noMemory !== null) {
-        return new TensorError(
-          "too-large",
-          `GPU memory is exhausted: ${firstLine(noMemory.message)}`,
-        );
-      }
-      if (refusal !== null) {
-        return new TensorError("engine", `the GPU refused the call: ${firstLine(refusal.message)}`);
-      }
-      // An internal error means that the driver has failed in a valid operation, such as compiling a kernel.
-      return failure && gpu.failureOf(failure);
-    } catch {
-      // The loss of the device is reported when the program waits for results.
-      return null;
-    }
-  };
-}
-
 /** Calls `make`, and returns its result and the reason if the device refused any part. */
 export function watched<T>(
   gpu: Gpu,
   make: () => T,
 ): { readonly made: T; readonly refusal: Promise<TensorError | null> } {
-  const scopes = openScopes(gpu);
+  for (const filter of ["out-of-memory", "internal", "validation"] as const) {
+    gpu.device.pushErrorScope(filter);
+  }
   try {
-    return { made: make(), refusal: scopes() };
+    return { made: make(), refusal: endScopes(gpu) };
   } catch (error) {
-    void scopes();
+    void endScopes(gpu);
     // For a value that is not a buffer, the device throws an error.
     throw isTensorError(error) ? error : gpu.failureOf(error);
+  }
+}
+
+/** Returns the error that the device has reported since the scopes began. */
+async function endScopes(gpu: Gpu): Promise<TensorError | null> {
+  try {
+    const scopes = Array.from({ length: 3 }, () => gpu.device.popErrorScope());
+    const [refusal, failure, noMemory] = await Promise.all(scopes);
+    // Memory errors have priority, because commands with a missing buffer are also invalid.
+    if (noMemory !== null) {
+      const sentence = `GPU memory is exhausted: ${firstLine(noMemory.message)}`;
+      return new TensorError("too-large", sentence);
+    }
+    if (refusal !== null) {
+      return new TensorError("engine", `the GPU refused the call: ${firstLine(refusal.message)}`);
+    }
+    // An internal error means that the driver has failed in a valid operation, such as compiling a kernel.
+    return failure && gpu.failureOf(failure);
+  } catch {
+    // The loss of the device is reported when the program waits for results.
+    return null;
   }
 }
 
@@ -137,7 +133,6 @@ export function withFields<T>(fields: ErrorContext, use: () => T): T {
   try {
     return use();
   } catch (error) {
-    if (!isTensorError(error) || error.op !== undefined) throw error;
-    throw new TensorError(error.code, error.message, { ...error, ...fields }, { cause: error });
+    throw withOperator(error, fields);
   }
 }

@@ -4,7 +4,7 @@
  */
 
 import type { Call, Form } from "../../core/call/call.ts";
-import { checkDuplicates, repeatError, rulesOf } from "../../core/call/check.ts";
+import { checkDuplicates, refusesRepeats, repeatError, rulesOf } from "../../core/call/check.ts";
 import { isTensorError, type ErrorContext, type TensorError } from "../../core/errors.ts";
 import { readIndices } from "../../core/kernels/read-indices.ts";
 import { planIndices, type PlanInputs } from "../../core/operators/operator.ts";
@@ -14,14 +14,19 @@ import { firstRepeat, replacedSlices } from "../../core/plan/targets.ts";
 import type { Storage } from "../../core/tensor/dtype.ts";
 import { product } from "../../core/tensor/shape.ts";
 import { zeros, type Tensor } from "../../core/tensor/tensor.ts";
-import { checkIndices, findRepeat, type CheckedCall } from "../kernels/checks.ts";
+import {
+  checkIndices,
+  findRepeat,
+  type BadIndex,
+  type CheckedCall,
+  type RepeatFound,
+} from "../kernels/checks.ts";
 import { NOWHERE, type Span } from "../kernels/kernel.ts";
 import { jobReading, sequenceReading, type Reading } from "../kernels/read-indices.ts";
 import type { Recording } from "../kernels/recording.ts";
 import { placedOnGpu, type Placed } from "../kernels/scatter.ts";
 import { sortOnHost } from "../kernels/sort.ts";
-import type { BadIndex, RepeatFound } from "../kernels/status.ts";
-import { targetsFrom, targetsOf } from "../kernels/targets.ts";
+import { flatTargets, targetsFrom, targetsOf } from "../kernels/targets.ts";
 import { DeviceTensor, typeOf, type GpuInput } from "./tensor.ts";
 
 /** The source of targets for a call. */
@@ -41,15 +46,10 @@ export function sourceOf(form: Form, given: GpuInput | undefined): TargetSource 
   const { call, shapes, size } = form;
   const rules = { ...rulesOf(call), merge: false };
   const indices = given === undefined ? (form.defaultIndices as Tensor) : typeOf(given);
-  const unplanned = {
-    call,
-    rules,
-    inputs: { ...shapes, indices },
-    refusesRepeats: form.refusesRepeats,
-  };
-  if (DeviceTensor.isTensor(given)) return checkedTargets(unplanned, given);
-  const plan = planIndices(unplanned.inputs, call, rules, readIndices);
-  if (form.refusesRepeats) checkDuplicates(plan, call, unplanned.inputs);
+  const inputs = { ...shapes, indices };
+  if (DeviceTensor.isTensor(given)) return checkedTargets({ call, rules, inputs }, given);
+  const plan = planIndices(inputs, call, rules, readIndices);
+  if (refusesRepeats(call)) checkDuplicates(plan, call, inputs);
   const sequential = shapes.updates === undefined ? size : product(shapes.updates);
   const positions = plan.slice === 0 ? 0 : sequential / plan.slice;
   const record = (recording: Recording): Placed =>
@@ -72,13 +72,14 @@ export function wordsOf(plan: Plan, positions: number, which: PlanWords): readon
 }
 
 /**
- * Uploads the targets of a Plan with checked indices. If positions are skipped, the Plan has a single batch, and skipped
- * positions have no target on the GPU.
+ * Returns the targets of a Plan with checked indices. If positions are skipped, the Plan has a single batch, and skipped
+ * positions have no target on the GPU. `last` is the upload of a kept plan with the last position of each target.
  */
 export function placedFrom(
   plan: Plan,
   positions: number,
   upload: (which: PlanWords) => readonly Span[],
+  last?: "targets" | "last",
 ): Placed {
   const [words] = upload("targets");
   const isPartial = plan.source !== undefined;
@@ -90,12 +91,16 @@ export function placedFrom(
     (winners ??= placedOnGpu({ ...targets, isDistinct: firstRepeat(plan) === null }));
   return {
     targets,
-    last: (recording) => moving().last(recording),
-    hasTable: () => moving().hasTable(),
+    last(recording) {
+      if (last === undefined) return moving().last(recording);
+      return last === "last" ? flatTargets(targets, upload(last)[0], true) : targets;
+    },
+    hasTable: () => last === undefined && moving().hasTable(),
     sorted() {
       const [keys, order] = upload("sorted");
-      const { slice, slices } = targets;
-      return { keys, positions: order, count: keys.bytes / 4, slice, slices };
+      // Skipped positions are omitted.
+      const flat = { ...flatTargets(targets, keys, false), count: keys.bytes / 4 };
+      return { keys: flat, positions: order };
     },
   };
 }
@@ -105,21 +110,25 @@ interface Unplanned {
   readonly call: Call;
   readonly rules: IndexRules;
   readonly inputs: PlanInputs;
-  readonly refusesRepeats: boolean;
 }
 
 /** Returns the targets of indices on the GPU, which kernels read and check. */
 function checkedTargets(unplanned: Unplanned, indices: DeviceTensor): TargetSource {
-  const { call, rules, inputs, refusesRepeats } = unplanned;
+  const { call, rules, inputs } = unplanned;
   return {
     ...{ fields: call.fields, inputs: [indices] },
     record(recording, checked) {
       const step = indices.dtype === "int64" ? 2 : 1;
-      const { plan, reading, words, isDistinct } = readingOf(unplanned, step);
+      const { plan, job } = planOf(unplanned);
+      // Every batch has one sequence, which cannot be longer than its axis.
+      const [reading, words, isDistinct] =
+        job === null
+          ? [sequencesOf(unplanned, plan, step), plan.batches * plan.count, true]
+          : [jobReading(job, plan.slice, rules, step), job.count, job.count === 1];
       const isPartial = rules.bounds === "drop" || rules.bounds === "fill";
       const span = recording.scratch(4 * words);
       const targets = targetsOf(plan, words, span, { isPartial, isDistinct });
-      const between = refusesRepeats ? () => findRepeat(recording, targets) : null;
+      const between = refusesRepeats(call) ? () => findRepeat(recording, targets) : null;
       checkIndices(recording, checked, reading, { ...indices.span, step }, span, between);
       return placedOnGpu(targets);
     },
@@ -151,36 +160,18 @@ function planOf({ call, rules, inputs }: Unplanned): {
   return { plan: planIndices({ ...inputs, indices }, call, rules, read), job };
 }
 
-/** The Plan of a call, and the code that reads its indices, which produces one target per word. */
-interface PlanRead {
-  readonly plan: Plan;
-  readonly reading: Reading;
-  readonly words: number;
-  readonly isDistinct: boolean;
-}
-
-function readingOf(unplanned: Unplanned, step: 1 | 2): PlanRead {
-  const { plan, job } = planOf(unplanned);
-  const { call, rules, inputs } = unplanned;
-  if (job !== null) {
-    const { count } = job;
-    const reading = jobReading(job, plan.slice, { ...rules, step });
-    return { plan, reading, words: count, isDistinct: count === 1 };
-  }
+/** Returns the code that reads the positions of sequences. */
+function sequencesOf({ call, inputs }: Unplanned, plan: Plan, step: 1 | 2): Reading {
   const layout = call.operator.layout(inputs, call);
   const [axis] = layout.axes;
-  const positions = plan.batches * plan.count;
-  const sequences = {
+  const sizes = {
     samples: inputs.data[0],
     dim: inputs.data[axis],
-    length: layout.positions[axis],
+    count: layout.positions[axis],
     perSample: product(inputs.data, 1, axis),
-    positions,
-    isCircular: call.settings.mode === "circular",
+    positions: plan.batches * plan.count,
   };
-  // Every batch has one sequence, which cannot be longer than its axis.
-  const reading = sequenceReading(sequences, step);
-  return { plan, reading, words: positions, isDistinct: true };
+  return sequenceReading(sizes, call.settings.mode === "circular", step);
 }
 
 /**

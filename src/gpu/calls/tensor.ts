@@ -168,10 +168,6 @@ export type GpuInput = DeviceTensor | Tensor;
 export const typeOf = (input: GpuInput): Tensor =>
   DeviceTensor.isTensor(input) ? DeviceTensor.typeOf(input) : input;
 
-/** Returns the inputs on the GPU. */
-export const onGpu = (inputs: readonly (GpuInput | undefined)[]): DeviceTensor[] =>
-  inputs.filter((input) => DeviceTensor.isTensor(input));
-
 /**
  * Creates a tensor over an existing buffer. If the tensor is disposed of, the buffer is not destroyed. Throws `dtype`
  * for text, `attribute` for a value that is not a usable `GPUBuffer`, `shape-mismatch` for a buffer that is too short,
@@ -186,7 +182,13 @@ export function tensorOver<D extends DType>(
 ): DeviceTensor<D> {
   const { shape: dims, size } = checkedShape(dtype, shape, fields);
   const who = fields.input === undefined ? "the buffer" : `the buffer of ${fields.input}`;
-  const { bytes: length, usage } = bufferParts(buffer, who, fields);
+  const must = `${who} must be a GPUBuffer, got ${printValue(buffer)}`;
+  const one = buffer as Partial<GpuBufferLike> | null | undefined;
+  const read = (): unknown[] => [one?.size, one?.usage];
+  const [length, usage] = readForeign(read, "attribute", must, "buffer", fields);
+  if (typeof length !== "number" || typeof usage !== "number") {
+    throw new TensorError("attribute", must, { ...fields, key: "buffer", got: factOf(buffer) });
+  }
   const needed = paddedBytes(size * DTYPES[dtype].bytes);
   if (length < needed) {
     const sentence = `${who} must have at least ${needed} bytes, a multiple of 4, got ${length}`;
@@ -222,28 +224,6 @@ export function checkHolds(dtype: DType, fields: ErrorContext): void {
   throw new TensorError("dtype", sentence, { ...named(fields, "tensor"), got: dtype });
 }
 
-/** Throws an `attribute` error for a value that is not a `GPUBuffer`. */
-function bufferParts(
-  buffer: unknown,
-  who: string,
-  fields: ErrorContext,
-): { readonly bytes: number; readonly usage: number } {
-  const must = `${who} must be a GPUBuffer, got ${printValue(buffer)}`;
-  const one = buffer as Partial<GpuBufferLike> | null | undefined;
-  const read = (): unknown[] => [one?.size, one?.usage];
-  const [bytes, usage] = readForeign(read, "attribute", must, "buffer", fields);
-  if (typeof bytes === "number" && typeof usage === "number") return { bytes, usage };
-  throw new TensorError("attribute", must, { ...fields, key: "buffer", got: factOf(buffer) });
-}
-
-/** The fields of an onnxruntime-web tensor that locate its elements. */
-interface RuntimeParts {
-  readonly location: unknown;
-  readonly gpuBuffer: unknown;
-  readonly type: unknown;
-  readonly dims: unknown;
-}
-
 /**
  * Converts an onnxruntime tensor on the GPU to a tensor over the same buffer, or returns null for any other value.
  * Throws the errors of `tensorOver`, or `disposed` if the buffer cannot be read.
@@ -254,19 +234,13 @@ export function runtimeTensor(
   fields: ErrorContext,
 ): DeviceTensor | null {
   if (typeof given !== "object" || given === null) return null;
-  const one = given as Partial<RuntimeParts>;
+  const one = given as Partial<Record<"location" | "gpuBuffer" | "type" | "dims", unknown>>;
   const who = fields.input ?? "the tensor";
-  const read = (): unknown => one.location;
-  if (readForeign(read, "dtype", `${who} cannot be read`, "tensor", fields) !== "gpu-buffer")
-    return null;
+  const where = (): unknown => one.location;
+  const location = readForeign(where, "dtype", `${who} cannot be read`, "tensor", fields);
+  if (location !== "gpu-buffer") return null;
+  const read = (): unknown[] => [one.gpuBuffer, one.type, one.dims];
   const lost = `the memory of ${who} is gone`;
-  const parts = readForeign(
-    () => [one.gpuBuffer, one.type, one.dims],
-    "disposed",
-    lost,
-    "tensor",
-    fields,
-  );
-  const [buffer, dtype, dims] = parts;
+  const [buffer, dtype, dims] = readForeign(read, "disposed", lost, "tensor", fields);
   return tensorOver(owner, buffer, dtype as DType, dims, fields);
 }

@@ -77,10 +77,8 @@ export interface GpuPlan {
   /** The shape of a scatter's updates, and of a gather's result. */
   readonly shape: readonly number[];
   /**
-   * Returns a copy of data, with updates applied. Data must have shape `dataShape`, and updates must have shape `shape`
-   * and the data type of data.
-   * @throws TensorError `attribute`, `reduction`, `dtype`, `shape-mismatch` for arguments that do not fit the plan;
-   *   `overlap` for an `out` that shares memory with another input; `disposed`, `too-large`, `engine`
+   * Returns a copy of data with the updates applied, like `KeptPlan.scatter`.
+   * @throws TensorError the errors of `KeptPlan.scatter`, and `engine`
    */
   scatter<D extends DType>(
     data: GpuTensor<D>,
@@ -88,18 +86,16 @@ export interface GpuPlan {
     options?: { readonly reduction?: Reduction | undefined; readonly out?: GpuTensor | undefined },
   ): GpuTensor<D>;
   /**
-   * Returns the elements or slices of data that the indices address. The result has shape `shape`. Data must have shape
-   * `dataShape`.
-   * @throws TensorError `attribute`, `dtype`, `shape-mismatch` for arguments that do not fit the plan; `overlap` for an
-   *   `out` that shares memory with data; `disposed`, `too-large`, `engine`
+   * Returns the elements or slices of data that the indices address, like `KeptPlan.gather`.
+   * @throws TensorError the errors of `KeptPlan.gather`, and `engine`
    */
   gather<D extends DType>(
     data: GpuTensor<D>,
     options?: { readonly out?: GpuTensor | undefined },
   ): GpuTensor<D>;
   /**
-   * Returns the gradients of data and updates in `scatter`, from the gradient of the result; null for a gradient that
-   * `argnums` (0 for data, 1 for updates) omits. The options are those of `GpuEngine.vjp`.
+   * Returns the gradients of data and updates in `scatter`, like `KeptPlan.scatterVjp`, for the data types and reductions
+   * of `GpuEngine.vjp`.
    * @throws TensorError like `scatter`; `dtype` and `reduction` like `GpuEngine.vjp`
    */
   scatterVjp<D extends DType>(
@@ -109,8 +105,7 @@ export interface GpuPlan {
     options?: GpuGradientOptions & { readonly reduction?: Reduction | undefined },
   ): [data: GpuTensor<D> | null, updates: GpuTensor<D> | null];
   /**
-   * Returns the gradient of data in `gather`, from the gradient of the result. The options are those of
-   * `GpuEngine.vjp`.
+   * Returns the gradient of data in `gather`, like `KeptPlan.gatherVjp`, for the data types of `GpuEngine.vjp`.
    * @throws TensorError like `gather`; `dtype` like `GpuEngine.vjp`
    */
   gatherVjp<D extends DType>(

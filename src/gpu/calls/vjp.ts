@@ -14,22 +14,20 @@ import { checkInputCount, readInputs } from "../../core/call/inputs.ts";
 import { divisorOf, type Reducing } from "../../core/call/steps.ts";
 import { oneOf, TensorError, type ErrorContext } from "../../core/errors.ts";
 import { optionsOf, printValue } from "../../core/foreign.ts";
-import type { Inputs } from "../../core/operators/operator.ts";
 import type { FunctionName } from "../../core/operators/registry.ts";
 import { DTYPES, type DType, type Reduction, type Steps } from "../../core/tensor/dtype.ts";
 import type { Tensor } from "../../core/tensor/tensor.ts";
 import { hasGpuArithmetic } from "../kernels/arithmetic.ts";
 import type { Span } from "../kernels/kernel.ts";
 import { clearOnGpu, gatherOnGpu } from "../kernels/moves.ts";
-import { divideOnGpu, negateOnGpu } from "../kernels/packed.ts";
+import { divideOnGpu, negateOnGpu } from "../kernels/combine.ts";
 import type { Recording } from "../kernels/recording.ts";
 import { applyUpdates, checkCounted, copyData, splitTargets } from "../kernels/scatter.ts";
-import { countsOfTargets, positionsOf, type Targets } from "../kernels/targets.ts";
-import { resultOf } from "./call.ts";
+import { positionsOf, tableOf, type Targets } from "../kernels/targets.ts";
+import { formOnGpu, checkStillAlive, placeOn, type Work } from "./call.ts";
 import type { GpuCore } from "./core.ts";
-import { checkStillAlive, formOnGpu, gpuInputs, placeOn } from "./inputs.ts";
 import { sourceOf, type TargetSource } from "./target-source.ts";
-import { DeviceTensor, typeOf, type GpuInput } from "./tensor.ts";
+import { typeOf, type DeviceTensor } from "./tensor.ts";
 
 /** Computes the gradients of a call on GPU tensors, in the order of its inputs. */
 export function vjpOnGpu(
@@ -42,45 +40,29 @@ export function vjpOnGpu(
   const call = callFrom(node);
   const { signature, fields } = call;
   const list = readInputs(signature, given, fields);
-  const inputs = gpuInputs(core, call, "forms" in call ? list.given : checkInputCount(call, list));
-  checkAxisOnHost(inputs, signature.inputs, fields);
-  const form = formOnGpu(call, inputs);
+  const counted = "forms" in call ? list.given : checkInputCount(call, list);
+  const { inputs, form } = formOnGpu(core, call, counted);
   const rest = optionsOf(options, GRADIENT_OPTIONS, fields);
   const { data: at, updates: updatesAt, indices } = form.positions;
   const data = inputs[at] as DeviceTensor;
   const updates = inputs[updatesAt];
   const reducing = form.call.settings;
-  // Even an omitted optional input has a position, which precedes the gradient.
-  const tensors = signature.inputs.map((_, position) => inputs[position]);
-  const differentiated = { signature, tensors, shape: form.shape, fields };
-  const place = placeOn(core, () =>
+  const differentiated = { signature, tensors: inputs, shape: form.shape, fields };
+  const chosen = gradientArguments(differentiated, outputGradient, rest, placeOn(core), () =>
     checkGradientArithmetic(data.dtype, updates && reducing.reduction, fields),
   );
-  const chosen = gradientArguments(differentiated, outputGradient, rest, place);
   const names = [...signature.inputs, { name: "outputGradient" }];
-  checkStillAlive([...tensors, chosen.gradient], names, fields);
+  checkStillAlive([...inputs, chosen.gradient], names, fields);
   const source = sourceOf(form, inputs[indices]);
   const results: (DeviceTensor | null)[] = signature.inputs.map(() => null);
   if (updates !== undefined) {
     const scatter = { ...chosen, core, source, reducing, updates: typeOf(updates) };
     [results[at], results[updatesAt]] = scatterGradients(scatter);
   } else if (chosen.wantsData) {
-    results[at] = gatherGradient(core, source, chosen.gradient, data, chosen.dataOut);
+    const { gradient, dataOut: out } = chosen;
+    results[at] = gatherGradient({ core, source, out }, gradient, data.shape, data.size);
   }
   return results;
-}
-
-/** Throws a `dtype` error for an axis on the GPU, because the result's shape depends on its value. */
-function checkAxisOnHost(
-  inputs: Inputs<GpuInput>,
-  rules: readonly { readonly name: string; readonly role: string }[],
-  fields: ErrorContext,
-): void {
-  for (const [position, { name, role }] of rules.entries()) {
-    if (role !== "axis" || !DeviceTensor.isTensor(inputs[position])) continue;
-    const sentence = `${name} must be on the host, because the shape of the result depends on it`;
-    throw new TensorError("dtype", sentence, { ...fields, input: name });
-  }
 }
 
 /** A scatter whose gradients are computed. */
@@ -120,19 +102,21 @@ export function checkGradientArithmetic(
 
 /** Computes the gradient of data by adding the gradient of each gathered slice to zeros, in order. */
 export function gatherGradient(
-  core: GpuCore,
-  source: TargetSource,
+  { core, source, out }: Work,
   gradient: DeviceTensor,
-  { shape, size }: { readonly shape: readonly number[]; readonly size: number },
-  out: DeviceTensor | undefined,
+  shape: readonly number[],
+  size: number,
 ): DeviceTensor {
-  const { dtype } = gradient;
   return core.call({
-    ...{ source, inputs: [gradient], out, dtype, shape, size },
-    record(recording, placed, span) {
-      clearOnGpu(recording, span, out === undefined);
-      const operands = { dtype, data: span, updates: gradient.span, out: span } as const;
-      const inPlace = { ...operands, result: "in place" } as const;
+    ...{ source, inputs: [gradient], out, result: { dtype: gradient.dtype, shape, size } },
+    record(recording, placed, made) {
+      clearOnGpu(recording, made);
+      const inPlace = {
+        ...made,
+        data: made.out,
+        updates: gradient.span,
+        result: "in place",
+      } as const;
       applyUpdates(recording, placed, ADD, inPlace);
     },
   });
@@ -141,7 +125,7 @@ export function gatherGradient(
 /** Computes the requested gradients of data and updates, and returns null for the others. */
 export function scatterGradients(
   call: DifferentiatedScatter,
-): readonly [data: DeviceTensor | null, updates: DeviceTensor | null] {
+): [data: DeviceTensor | null, updates: DeviceTensor | null] {
   // The gradient of data is computed last, because it may overwrite the gradient of the result.
   const ofUpdates = call.wantsUpdates ? updatesGradient(call) : null;
   return [call.wantsData ? dataGradient(call) : null, ofUpdates];
@@ -150,20 +134,17 @@ export function scatterGradients(
 function updatesGradient(call: DifferentiatedScatter): DeviceTensor {
   const { core, source, gradient, reducing, updates, updatesOut: out } = call;
   const { reduction, includeSelf } = reducing;
-  const { dtype } = gradient;
-  const { shape, size } = updates;
   return core.call({
-    ...{ source, out, dtype, shape, size, inputs: [gradient] },
-    record(recording, placed, span) {
+    ...{ source, inputs: [gradient], out, result: updates },
+    record(recording, placed, made) {
       const { targets } = placed;
       // In a mean, the gradient of each update is the quotient at the update's target.
-      const from = reduction === "mean" ? quotients(recording, call, targets) : gradient.span;
+      const data = reduction === "mean" ? quotients(recording, call, targets) : gradient.span;
       const taken = reduction === "none" ? placed.last(recording) : targets;
-      const result = out === undefined ? "new" : "given";
-      gatherOnGpu(recording, taken, { dtype, data: from, out: span, result });
+      gatherOnGpu(recording, taken, { ...made, data });
       if (reduction !== "sub") return;
       const minus = includeSelf ? targets : splitTargets(recording, targets).later;
-      negateOnGpu(recording, minus, dtype, span);
+      negateOnGpu(recording, minus, made.dtype, made.out);
     },
   });
 }
@@ -184,32 +165,29 @@ function divideTargets(
   out: Span,
 ): void {
   checkCounted("the gradient of a mean", positionsOf(targets));
-  const { slice, slices } = targets;
   const extra = divisorOf(reducing, 0) as 0 | 1;
-  const counts = countsOfTargets(recording, targets);
-  divideOnGpu(recording, dtype, counts, slice, slice * slices, extra, out);
+  const counts = tableOf(recording, targets, "counts", true);
+  divideOnGpu(recording, dtype, counts, targets, extra, out);
 }
 
 /** Computes the gradient of data, which is the gradient of the result except at the targets. */
 function dataGradient(call: DifferentiatedScatter): DeviceTensor {
-  const { core, source, gradient, dataOut, reducing } = call;
-  const { dtype, shape, size } = gradient;
+  const { core, source, gradient, dataOut: out, reducing } = call;
   // Without data, the result at each target depends only on updates.
   const isReplaced = reducing.reduction === "none" || !reducing.includeSelf;
   return core.call({
-    ...{ source, inputs: [gradient], out: dataOut, dtype, shape, size },
-    record(recording, placed, out) {
+    ...{ source, inputs: [gradient], out, result: gradient },
+    record(recording, placed, made) {
       const { targets } = placed;
-      const own = { dtype, data: gradient.span, out, result: resultOf(gradient, dataOut) };
       const elements = positionsOf(targets) * targets.slice;
       if (isReplaced && elements > 0) {
-        const operands = { ...own, updates: recording.zeros(elements * DTYPES[dtype].bytes) };
-        applyUpdates(recording, placed, REPLACE, operands);
+        const updates = recording.zeros(elements * DTYPES[made.dtype].bytes);
+        applyUpdates(recording, placed, REPLACE, { ...made, data: gradient.span, updates });
         return;
       }
-      copyData(recording, own);
+      copyData(recording, gradient.span, made);
       if (reducing.reduction !== "mean" || elements === 0) return;
-      divideTargets(recording, call, targets, out);
+      divideTargets(recording, call, targets, made.out);
     },
   });
 }

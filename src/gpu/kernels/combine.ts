@@ -1,15 +1,22 @@
 /**
  * Defines the kernels that combine slices, for scatters with a reduction. If the order of updates does not affect the
  * bits, all updates are applied at the same time with atomic operations. Otherwise, updates are sorted by target, and
- * one invocation applies all updates of a target in order.
+ * one invocation applies all updates of a target in order. Other kernels replace elements one by one: the quotients of a
+ * mean, and negated gradients.
  */
 
 import { GPU } from "../../core/limits.ts";
-import { DTYPES, isUnsigned, type DType, type Step } from "../../core/tensor/dtype.ts";
-import { combineSource } from "./arithmetic.ts";
+import { DTYPES, type DType, type Step } from "../../core/tensor/dtype.ts";
+import {
+  accessOf,
+  combineSource,
+  divideSource,
+  laneSource,
+  negatedSource,
+  perWordOf,
+} from "./arithmetic.ts";
 import type { Span } from "./kernel.ts";
 import type { Operands } from "./moves.ts";
-import { laneSource, perWordOf } from "./packed.ts";
 import type { Dispatch, Recording } from "./recording.ts";
 import { mostHit, positionsOf, runOnTargets, TO_ELEMENT, type Targets } from "./targets.ts";
 
@@ -42,21 +49,18 @@ export function combineInAnyOrder(
 ): void {
   const { slice } = targets;
   const positions = positionsOf(targets);
-  const isSigned = isNative(dtype, step) && !isUnsigned(dtype);
+  const { kind, declarations, statements } = atomicOf(dtype, step);
   runOnTargets(recording, targets, {
     name: `${dtype} ${step}, atomic,`,
     ...{ threads: positions * slice, most: GPU.atomics, guard: "stops", params: { slice } },
     bytes: (positions + 2 * mostHit(targets)) * slice * DTYPES[dtype].bytes,
-    buffers: { read: { updates }, [isSigned ? "atomic signed" : "atomic"]: { out } },
-    declarations: () => elementSource(dtype, step),
-    body: () => `${TO_ELEMENT}\n${atomicStatements(dtype, step)}`,
+    buffers: { read: { updates }, [kind]: { out } },
+    declarations: () => declarations?.() ?? "",
+    body: () => `${TO_ELEMENT}\n${statements}`,
   });
 }
 
-/** Returns true if WGSL has an atomic operation for the step, as for add, sub, max and min of whole words. */
-const isNative = (dtype: DType, step: CombineStep): boolean =>
-  dtype === "int32" || dtype === "uint32" ? step !== "mul" : false;
-
+/** The atomic operations of WGSL on whole words. */
 const NATIVE: Readonly<Record<string, string>> = {
   add: "atomicAdd",
   sub: "atomicSub",
@@ -64,41 +68,39 @@ const NATIVE: Readonly<Record<string, string>> = {
   min: "atomicMin",
 };
 
-/** Returns the text of an atomic kernel without the lookup of targets. */
-function elementSource(dtype: DType, step: CombineStep): string {
-  const perWord = perWordOf(dtype);
-  const lanes = perWord === 1 ? "" : laneSource(perWord);
-  const isOwn = isNative(dtype, step) || DTYPES[dtype].family === "int64";
-  return lanes + (isOwn ? "" : combineSource(dtype, step));
+/** WGSL that combines the element `i` of updates with the element `to` of `out` atomically. */
+interface Atomic {
+  readonly kind: "atomic" | "atomic signed";
+  readonly declarations?: () => string;
+  readonly statements: string;
 }
 
-function atomicStatements(dtype: DType, step: CombineStep): string {
-  if (isNative(dtype, step)) {
-    const update = isUnsigned(dtype) ? "updates[i]" : "bitcast<i32>(updates[i])";
-    return `  ${NATIVE[step]}(&out[to], ${update});`;
+function atomicOf(dtype: DType, step: CombineStep): Atomic {
+  if ((dtype === "int32" || dtype === "uint32") && step in NATIVE) {
+    const isSigned = dtype === "int32";
+    const update = isSigned ? "bitcast<i32>(updates[i])" : "updates[i]";
+    const statements = `  ${NATIVE[step]}(&out[to], ${update});`;
+    return { kind: isSigned ? "atomic signed" : "atomic", statements };
   }
-  if (DTYPES[dtype].family === "int64") return ADD_PAIRS[step === "sub" ? "sub" : "add"];
-  const perWord = perWordOf(dtype);
-  const [word, update, old, next] =
-    perWord === 1
-      ? ["to", "updates[i]", "word", "combine(word, update)"]
-      : [
-          "wordOf(to)",
-          "(updates[wordOf(i)] >> shiftOf(i)) & MASK",
-          "(word >> shiftOf(to)) & MASK",
-          "(word & ~(MASK << shiftOf(to))) | (combine(old, update) << shiftOf(to))",
-        ];
-  // If the update does not change the word, nothing needs to be written.
-  return `  let update = ${update};
-  var word = atomicLoad(&out[${word}]);
+  if (DTYPES[dtype].family === "int64") {
+    return { kind: "atomic", statements: ADD_PAIRS[step === "sub" ? "sub" : "add"] };
+  }
+  return {
+    kind: "atomic",
+    declarations: () => laneSource(perWordOf(dtype)) + combineSource(dtype, step),
+    // If the update does not change the word, nothing needs to be written.
+    statements: `  let shift = shiftOf(to);
+  let update = (updates[wordOf(i)] >> shiftOf(i)) & MASK;
+  var word = atomicLoad(&out[wordOf(to)]);
   loop {
-    let old = ${old};
-    let next = ${next};
+    let old = (word >> shift) & MASK;
+    let next = word ^ ((old ^ combine(old, update)) << shift);
     if (next == word) { break; }
-    let result = atomicCompareExchangeWeak(&out[${word}], word, next);
+    let result = atomicCompareExchangeWeak(&out[wordOf(to)], word, next);
     if (result.exchanged) { break; }
     word = result.old_value;
-  }`;
+  }`,
+  };
 }
 
 /**
@@ -120,12 +122,9 @@ const ADD_PAIRS = {
 
 /** All positions, grouped by target. Positions with the same target keep their order. */
 export interface SortedTargets {
-  /** The targets of `positions`. */
-  readonly keys: Span;
+  /** The targets of `positions`, in a single batch. */
+  readonly keys: Targets;
   readonly positions: Span;
-  readonly count: number;
-  readonly slice: number;
-  readonly slices: number;
 }
 
 /**
@@ -135,12 +134,13 @@ export interface SortedTargets {
  */
 export function combineInOrder(
   recording: Recording,
-  { keys, positions, count, slice, slices }: SortedTargets,
+  { keys, positions }: SortedTargets,
   step: CombineStep,
   { dtype, updates, out }: Operands,
 ): void {
   const { block, blocks } = GPU;
-  const { update, old, store, isAtomic, declarations } = accessOf(dtype);
+  const { targets, count, slice } = keys;
+  const { read, old, store, kind, declarations } = accessOf(dtype);
   const run = (
     name: string,
     begin: string,
@@ -150,11 +150,11 @@ export function combineInOrder(
     recording.run({
       ...{ name: `${dtype} ${step} in order, ${name}`, guard: "stops", ...size },
       params: { block, count, slice, ...own },
-      buffers: { read: { keys, positions, updates }, [isAtomic ? "atomic" : "write"]: { out } },
+      buffers: { read: { keys: targets, positions, updates }, [kind]: { out } },
       declarations: () => `${declarations}${combineSource(dtype, step)}
 fn updateAt(at: u32, column: u32) -> Element {
   let u = positions[at] * params.slice + column;
-  return ${update};
+  return ${read("updates", "u")};
 }`,
       // Updates are loaded in pairs, so that the second load need not wait for a sum: see `GPU.block`. Larger groups
       // would be slower if few updates share a target, because software drivers compute both sides of a branch.
@@ -176,7 +176,7 @@ ${begin}
   }
   ${store}`,
     });
-  const moved = (count + 2 * Math.min(count, slices)) * slice * DTYPES[dtype].bytes;
+  const moved = (count + 2 * mostHit(keys)) * slice * DTYPES[dtype].bytes;
   run("begin", BEGIN, { threads: count * slice, bytes: 8 * count + moved }, {});
   const all = Math.ceil(count / block);
   for (let begin = 2; begin < all; begin += blocks) {
@@ -209,38 +209,49 @@ const REST = `  let number = params.begin + i / params.slice;
   if (number > params.begin && keys[at - 2u * params.block - 1u] == t) { return; }
   let end = min(params.count, params.end * params.block);`;
 
-/** WGSL for reading an element, and for writing an element that no other invocation writes. */
-interface Access {
-  /** The element `u` of `updates`. */
-  readonly update: string;
-  /** The element `to` of `out`. */
-  readonly old: string;
-  /** Replaces `before` with `value` at `to`. */
-  readonly store: string;
-  readonly isAtomic: boolean;
-  readonly declarations: string;
+/**
+ * Divides each slice of `out` that has updates by the number of its values. `counts` is the number of updates per slice.
+ * `extra` is 1 if the value of data also counts, and otherwise 0.
+ */
+export function divideOnGpu(
+  recording: Recording,
+  dtype: DType,
+  counts: Span,
+  { slice, slices }: Targets,
+  extra: 0 | 1,
+  out: Span,
+): void {
+  const { old, store, kind, declarations } = accessOf(dtype);
+  const elements = slice * slices;
+  recording.run({
+    name: `${dtype} divide`,
+    bytes: counts.bytes + 2 * elements * DTYPES[dtype].bytes,
+    ...{ threads: elements, guard: "stops", params: { slice, extra } },
+    buffers: { read: { counts }, [kind]: { out } },
+    declarations: () => declarations + divideSource(dtype),
+    body: () => `  let to = i;
+  let count = counts[to / params.slice];
+  if (count == 0u) { return; }
+  let before = ${old};
+  let value = divide(before, count + params.extra);
+  ${store}`,
+  });
 }
 
-function accessOf(dtype: DType): Access {
-  const perWord = perWordOf(dtype);
-  if (perWord !== 1) {
-    return {
-      update: "(updates[wordOf(u)] >> shiftOf(u)) & MASK",
-      // Other invocations may change the rest of the word.
-      old: "(atomicLoad(&out[wordOf(to)]) >> shiftOf(to)) & MASK",
-      store: "atomicXor(&out[wordOf(to)], (before ^ value) << shiftOf(to));",
-      isAtomic: true,
-      declarations: laneSource(perWord),
-    };
-  }
-  const plain = { isAtomic: false, declarations: "" };
-  if (DTYPES[dtype].bytes === 4) {
-    return { ...plain, update: "updates[u]", old: "out[to]", store: "out[to] = value;" };
-  }
-  return {
-    ...plain,
-    update: "vec2(updates[2u * u], updates[2u * u + 1u])",
-    old: "vec2(out[2u * to], out[2u * to + 1u])",
-    store: "out[2u * to] = value.x; out[2u * to + 1u] = value.y;",
-  };
+/** Negates all slices of the sequential side that have a target, and replaces NaNs by the canonical NaN. */
+export function negateOnGpu(recording: Recording, targets: Targets, dtype: DType, out: Span): void {
+  const { slice } = targets;
+  const { old, store, kind, declarations } = accessOf(dtype);
+  runOnTargets(recording, targets, {
+    name: `${dtype} negate`,
+    bytes: 2 * out.bytes,
+    ...{ threads: positionsOf(targets) * slice, guard: "stops", params: { slice } },
+    buffers: { [kind]: { out } },
+    declarations: () => declarations + negatedSource(dtype),
+    body: () => `  let to = i;
+  if (targetOf(to / params.slice) == NOWHERE) { return; }
+  let before = ${old};
+  let value = negated(before);
+  ${store}`,
+  });
 }

@@ -44,7 +44,8 @@ export class Gpu {
    */
   #free: GpuBufferLike[] = [];
   #lost: string | null = null;
-  #hasEnded = false;
+  /** True after the end of the engine, so that later calls throw. */
+  hasEnded = false;
 
   constructor(device: GpuDeviceLike) {
     this.device = device;
@@ -53,13 +54,9 @@ export class Gpu {
     });
   }
 
-  get hasEnded(): boolean {
-    return this.#hasEnded;
-  }
-
   /** Throws `engine` if the device is lost, or `disposed` if the engine has ended. */
   checkThere(): void {
-    if (this.#hasEnded) {
+    if (this.hasEnded) {
       throw new TensorError("disposed", "the engine is gone (disposed)", { key: "engine" });
     }
     if (this.#lost !== null) throw lostError(this.#lost);
@@ -175,42 +172,36 @@ export class Gpu {
   compiled(kernel: Kernel): Compiled {
     const known = this.#compiled.get(kernel.name);
     if (known !== undefined) return known;
-    const { text, descriptor } = this.#pipelineOf(kernel);
-    return this.#keep(kernel, text, this.device.createComputePipeline(descriptor));
+    const { descriptor, keep } = this.#toCompile(kernel);
+    return keep(this.device.createComputePipeline(descriptor));
   }
 
   /** Compiles kernels in the background, unless they are already compiled. */
-  async compileAll(kernels: readonly Kernel[]): Promise<void> {
-    const missing = kernels.filter(({ name }) => !this.#compiled.has(name));
+  async compileAll(kernels: Iterable<Kernel>): Promise<void> {
+    const missing = [...kernels].filter(({ name }) => !this.#compiled.has(name));
     const compile = async (kernel: Kernel): Promise<void> => {
-      const { text, descriptor } = this.#pipelineOf(kernel);
+      const { descriptor, keep } = this.#toCompile(kernel);
       const pipeline = await this.device.createComputePipelineAsync(descriptor);
       // Another call may already have compiled the kernel.
-      if (!this.#compiled.has(kernel.name)) this.#keep(kernel, text, pipeline);
+      if (!this.#compiled.has(kernel.name)) keep(pipeline);
     };
     await Promise.all(missing.map(compile));
   }
 
-  #pipelineOf(kernel: Kernel): { text: KernelText; descriptor: ComputePipelineDescriptor } {
-    const text = textOf(kernel);
+  #toCompile(kernel: Kernel): {
+    readonly descriptor: ComputePipelineDescriptor;
+    readonly keep: (pipeline: ComputePipelineLike) => Compiled;
+  } {
+    const { code, params, buffers } = textOf(kernel);
     const { name: label } = kernel;
-    const module = this.device.createShaderModule({ code: text.code, label });
-    return { text, descriptor: { label, layout: "auto", compute: { module, entryPoint: "main" } } };
-  }
-
-  #keep(
-    { name }: Kernel,
-    { params, buffers }: KernelText,
-    pipeline: ComputePipelineLike,
-  ): Compiled {
-    const compiled = { pipeline, layout: pipeline.getBindGroupLayout(0), params, buffers };
-    this.#compiled.set(name, compiled);
-    return compiled;
-  }
-
-  /** Ends the use of the device, so that later calls throw. */
-  end(): void {
-    this.#hasEnded = true;
+    const module = this.device.createShaderModule({ code, label });
+    const keep = (pipeline: ComputePipelineLike): Compiled => {
+      const compiled = { pipeline, layout: pipeline.getBindGroupLayout(0), params, buffers };
+      this.#compiled.set(label, compiled);
+      return compiled;
+    };
+    const compute = { module, entryPoint: "main" };
+    return { descriptor: { label, layout: "auto", compute }, keep };
   }
 
   /** Frees unused memory. */

@@ -6,49 +6,47 @@
 
 import { DTYPES, type DType } from "../../core/tensor/dtype.ts";
 import type { Span } from "./kernel.ts";
-import { laneSource, perWordOf } from "./packed.ts";
+import { accessOf, laneSource, perWordOf } from "./arithmetic.ts";
 import type { Recording } from "./recording.ts";
 import {
-  allKeys,
   lookupOf,
   mostHit,
   positionsOf,
   runOnTargets,
+  tableOf,
   TO_ELEMENT,
   type Lookup,
   type Targets,
 } from "./targets.ts";
 
-/** The operands of a scatter, except for the targets. */
-export interface Operands {
+/** The tensor that receives a result. */
+export interface Made {
   readonly dtype: DType;
-  readonly data: Span;
-  readonly updates: Span;
   readonly out: Span;
-  /** The origin of `out`, which is data itself, a new tensor, or another tensor of the caller. */
+  /** The origin of `out`, which is the first input itself, a new tensor, or another tensor of the caller. */
   readonly result: "in place" | "new" | "given";
 }
 
-/** Slices of whole words, divided into units of one or four words that an invocation moves together. */
-interface Units {
-  readonly name: "words" | "fours";
-  /** The number of units per slice. */
-  readonly units: number;
-  readonly read: "read" | "read four";
-  readonly write: "write" | "write four";
-  readonly zero: string;
+/** The operands of a scatter, except for the targets. */
+export interface Operands extends Made {
+  readonly data: Span;
+  readonly updates: Span;
 }
 
 /**
- * Returns the units of slices, or null for slices with parts of words. `from` is the source of slices. Vectors of four
- * words require a source that is not empty, because they exceed the smallest binding.
+ * Divides slices of whole words into units of one or four words that an invocation moves together. Returns the number of
+ * units per slice, or null for slices with parts of words. `from` is the source of slices. Vectors of four words require
+ * a source that is not empty, because they exceed the smallest binding.
  */
-function unitsOf(dtype: DType, slice: number, from: Span): Units | null {
+function unitsOf(
+  dtype: DType,
+  slice: number,
+  from: Span,
+): { readonly units: number; readonly four: "" | " four" } | null {
   const words = (slice * DTYPES[dtype].bytes) / 4;
   if (!Number.isInteger(words)) return null;
-  return words % 4 === 0 && from.bytes > 0
-    ? { name: "fours", units: words / 4, read: "read four", write: "write four", zero: "vec4(0u)" }
-    : { name: "words", units: words, read: "read", write: "write", zero: "0u" };
+  const isFour = words % 4 === 0 && from.bytes > 0;
+  return isFour ? { units: words / 4, four: " four" } : { units: words, four: "" };
 }
 
 /** The sources of a whole result. */
@@ -57,10 +55,10 @@ interface Filling {
   /** Finds the number of the slice of `source` for a slice of the result. */
   readonly lookup: Lookup;
   /** The words that `lookup` reads. */
-  readonly targets: Span;
+  readonly targets?: Span;
   readonly source: Span;
-  /** The result of slices without a target: zeros, or the slices of `data` in the same place. */
-  readonly data: Span | null;
+  /** The result of slices without a target: the slices of `data` in the same place, or zeros without `data`. */
+  readonly data?: Span;
   readonly slice: number;
   /** The number of slices of the result. */
   readonly slices: number;
@@ -74,27 +72,29 @@ interface Filling {
 function fillOnGpu(
   recording: Recording,
   { name, lookup, targets, source, data, slice, slices, bytes }: Filling,
-  { dtype, out, result }: Omit<Operands, "data" | "updates">,
+  { dtype, out, result }: Made,
 ): void {
   const begin = `  let isBad = status[params.slot] != FINE;
   if (isBad && params.isNew == 0u) { return; }`;
-  const params = { isNew: result === "new" ? 1 : 0, ...lookup.params };
-  const read = { targets };
-  const moved = { source, ...(data !== null && { data }) };
+  const own = { isNew: result === "new" ? 1 : 0, ...lookup.params };
+  const words = { ...(targets && { targets }) };
+  const moved = { source, ...(data && { data }) };
   const whole = unitsOf(dtype, slice, data ?? source);
   if (whole !== null) {
-    const { units, zero } = whole;
+    const { units, four } = whole;
+    const zero = four === "" ? "0u" : "vec4(0u)";
     recording.run({
-      ...{ name: `${name} ${whole.name} ${lookup.name}`, guard: "reads" },
-      ...{ threads: slices * units, bytes, params: { units, ...params } },
-      buffers:
-        whole.name === "words"
-          ? { read: { ...read, ...moved }, write: { out } }
-          : { read, "read four": moved, "write four": { out } },
+      ...{ name: `${name} words${four} ${lookup.name}`, guard: "reads", bytes },
+      ...{ threads: slices * units, params: { units, ...own } },
+      buffers: {
+        read: words,
+        [`read${four}`]: { ...(four === "" && words), ...moved },
+        [`write${four}`]: { out },
+      },
       declarations: () => lookup.declarations,
       body: () => `${begin}
   let t = select(targetOf(i / params.units), NOWHERE, isBad);
-  if (t == NOWHERE) { out[i] = ${data === null ? zero : "data[i]"}; return; }
+  if (t == NOWHERE) { out[i] = ${data ? "data[i]" : zero}; return; }
   out[i] = source[t * params.units + i % params.units];`,
     });
     return;
@@ -102,12 +102,12 @@ function fillOnGpu(
   const perWord = perWordOf(dtype) as 2 | 4;
   const elements = slices * slice;
   recording.run({
-    ...{ name: `${name} ${perWord} in a word ${lookup.name}`, guard: "reads" },
-    ...{ threads: Math.ceil(elements / perWord), bytes, params: { slice, elements, ...params } },
-    buffers: { read: { ...read, ...moved }, write: { out } },
+    ...{ name: `${name} ${perWord} in a word ${lookup.name}`, guard: "reads", bytes },
+    ...{ threads: Math.ceil(elements / perWord), params: { slice, elements, ...own } },
+    buffers: { read: { ...words, ...moved }, write: { out } },
     declarations: () => laneSource(perWord) + lookup.declarations,
     body: () => `${begin}
-  var word = ${data === null ? "0u" : "data[i]"};
+  var word = ${data ? "data[i]" : "0u"};
   for (var lane = 0u; lane < ${perWord}u; lane++) {
     let element = i * ${perWord}u + lane;
     let shift = shiftOf(element);
@@ -141,7 +141,7 @@ export function gatherOnGpu(
   const moved = (mostHit(targets) + positions) * slice * DTYPES[dtype].bytes;
   const filling = {
     ...{ name: "gather", lookup: lookupOf(targets), targets: targets.targets, slice },
-    ...{ source: data, data: null, slices: positions },
+    ...{ source: data, slices: positions },
     bytes: targets.targets.bytes + moved,
   };
   fillOnGpu(recording, filling, operands);
@@ -169,7 +169,7 @@ const LAST_UPDATE: Lookup = {
 export function pullOnGpu(recording: Recording, targets: Targets, operands: Operands): void {
   const { slice, slices } = targets;
   const { data, updates } = operands;
-  const table = allKeys(recording, targets, "last");
+  const table = tableOf(recording, targets, "last", true);
   const filling = {
     ...{ name: "pull", lookup: LAST_UPDATE, targets: table, slice },
     ...{ source: updates, data, slices, bytes: table.bytes + 2 * data.bytes },
@@ -188,53 +188,48 @@ export function scatterOnGpu(
   const bytes = 2 * mostHit(targets) * slice * DTYPES[dtype].bytes;
   const whole = unitsOf(dtype, slice, updates);
   if (whole !== null) {
-    const { name, units, read, write } = whole;
+    const { units, four } = whole;
     runOnTargets(recording, targets, {
-      name: `scatter ${name}`,
+      name: `scatter words${four}`,
       ...{ threads: positions * units, bytes, guard: "stops", params: { units } },
-      buffers: { [read]: { updates }, [write]: { out } },
+      buffers: { [`read${four}`]: { updates }, [`write${four}`]: { out } },
       body: () => `  let t = targetOf(i / params.units);
   if (t != NOWHERE) { out[t * params.units + i % params.units] = updates[i]; }`,
     });
     return;
   }
-  const perWord = perWordOf(dtype) as 2 | 4;
+  const { read, old, store, kind, declarations } = accessOf(dtype);
   runOnTargets(recording, targets, {
-    name: `scatter ${perWord} in a word`,
+    name: `scatter ${perWordOf(dtype)} in a word`,
     ...{ threads: positions * slice, bytes, guard: "stops", params: { slice } },
-    buffers: { read: { updates }, atomic: { out } },
-    declarations: () => laneSource(perWord),
+    buffers: { read: { updates }, [kind]: { out } },
+    declarations: () => declarations,
     body: () => `${TO_ELEMENT}
-  let next = updates[wordOf(i)] >> shiftOf(i);
-  let old = atomicLoad(&out[wordOf(to)]) >> shiftOf(to);
-  atomicXor(&out[wordOf(to)], ((old ^ next) & MASK) << shiftOf(to));`,
+  let before = ${old};
+  let value = ${read("updates", "i")};
+  ${store}`,
   });
 }
 
+/** Finds the only slice, which is the whole source. */
+const WHOLE: Lookup = {
+  name: "whole",
+  declarations: "fn targetOf(p: u32) -> u32 { return p; }",
+  params: {},
+};
+
 /** Unless the call has failed, copies all bytes of `source`, without changing later bytes. */
-export function copyOnGpu(recording: Recording, source: Span, copied: Span): void {
-  const { bytes } = source;
-  if (bytes % 16 === 0) {
-    recording.run({
-      ...{ name: "copy fours", threads: bytes / 16, bytes: 2 * bytes, guard: "stops" },
-      buffers: { "read four": { source }, "write four": { copied } },
-      body: () => "  copied[i] = source[i];",
-    });
-    return;
-  }
-  recording.run({
-    ...{ name: "copy words", threads: Math.ceil(bytes / 4), bytes: 2 * bytes, guard: "stops" },
-    params: { whole: Math.floor(bytes / 4), tail: 2 ** (8 * (bytes % 4)) - 1 },
-    buffers: { read: { source }, write: { copied } },
-    body: () => `  let mask = select(params.tail, 0xffffffffu, i < params.whole);
-  copied[i] = (copied[i] & ~mask) | (source[i] & mask);`,
-  });
+export function copyOnGpu(recording: Recording, source: Span, made: Made): void {
+  const slice = source.bytes / DTYPES[made.dtype].bytes;
+  const filling = { name: "copy", lookup: WHOLE, source, slice, slices: 1 };
+  fillOnGpu(recording, { ...filling, bytes: 2 * source.bytes }, { ...made, result: "given" });
 }
 
 /**
  * Fills a result with zeros. A new result is filled even after a failed call, while any other result is left unchanged.
  */
-export function clearOnGpu(recording: Recording, out: Span, isNew: boolean): void {
-  if (isNew) recording.clear(out);
-  else copyOnGpu(recording, recording.zeros(out.bytes), out);
+export function clearOnGpu(recording: Recording, made: Made): void {
+  const { out, result } = made;
+  if (result === "new") recording.clear(out);
+  else copyOnGpu(recording, recording.zeros(out.bytes), made);
 }

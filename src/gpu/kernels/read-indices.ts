@@ -3,22 +3,14 @@
  * compared with its axis before use, and the first bad index is written to the call's status.
  */
 
-import type { Bounds, IndexAxis, IndexJob } from "../../core/plan/indices.ts";
-
-/** The rules for interpreting indices. */
-export interface GpuIndexRules {
-  readonly negative: boolean;
-  readonly bounds: Bounds;
-  /** The number of 32-bit words per index. */
-  readonly step: 1 | 2;
-}
+import type { Bounds, IndexAxis, IndexJob, IndexRules } from "../../core/plan/indices.ts";
 
 /** The codes that `checkedIndex` returns. */
 const RIGHT = 0;
 const LEFT_OUT = 1;
 const BAD = 2;
 
-/** Returns WGSL that loads the words of an index and sign-extends an int32. */
+/** Returns WGSL that loads the words of an index, of which an int64 has 2, and sign-extends an int32. */
 const wordsOf = (step: 1 | 2): string =>
   step === 2
     ? "let low = indices[2u * at]; let high = indices[2u * at + 1u];"
@@ -33,7 +25,7 @@ const OUTSIDE: Readonly<Record<Bounds, string>> = {
 };
 
 /** Returns a WGSL function that converts an index to a coordinate on an axis, with a code such as `RIGHT` or `BAD`. */
-const checkedIndex = ({ negative, bounds, step }: GpuIndexRules): string => `
+const checkedIndex = ({ negative, bounds }: IndexRules, step: 1 | 2): string => `
 fn checkedIndex(at: u32, dim: u32) -> vec2<u32> {
   ${wordsOf(step)}
   let isNegative = (high >> 31u) == 1u;
@@ -46,9 +38,6 @@ fn checkedIndex(at: u32, dim: u32) -> vec2<u32> {
   }
   ${OUTSIDE[bounds]}
 }`;
-
-const nameOf = (kind: string, { negative, bounds, step }: GpuIndexRules): string =>
-  `${kind}, ${negative ? "negative" : "not negative"}, ${bounds}, ${step}`;
 
 /** Returns WGSL statements that check an index and add its contribution to `t`. */
 const readIndex = (at: string, j: number): string => `  {
@@ -81,67 +70,35 @@ export interface Reading {
   readonly isChecked: boolean;
 }
 
-/** Returns the code for reading indices, which produces one target per index or tuple. */
-export function jobReading(job: IndexJob, slice: number, rules: GpuIndexRules): Reading {
-  const { count } = job;
-  if (job.kind === "tuples") {
-    const k = job.axes.length;
-    const reads = job.axes.map((_, j) => readIndex(`(i * ${k}u + ${j}u)`, j));
-    // An empty tuple addresses all of data.
-    if (k === 0) return { ...ALL_OF_DATA, count };
-    return {
-      ...{ name: nameOf(`tuples of ${k}`, rules), count, isChecked: true },
-      params: axisParams(job.axes, slice),
-      declarations: checkedIndex(rules),
-      body: ["  var t = 0u;", "  var isLeft = false;", ...reads, TAIL].join("\n"),
-    };
-  }
-  const rank = job.shape.length;
+/** Returns the code for reading indices of `step` words, which produces one target per index or tuple. */
+export function jobReading(job: IndexJob, slice: number, rules: IndexRules, step: 1 | 2): Reading {
+  const { kind, count } = job;
+  const { negative, bounds } = rules;
+  const { axes, sizes, steps } =
+    kind === "tuples"
+      ? { axes: job.axes, sizes: [], steps: [] }
+      : { axes: [job.axis], sizes: job.shape, steps: job.steps };
+  const k = axes.length;
+  // An empty tuple addresses all of data, so no index is read.
+  const isChecked = k > 0;
   // The coordinates are computed from the last axis to the first, by dividing the remaining position by the size of
   // each axis.
-  const steps = Array.from({ length: rank }, (_, d) => d).toReversed();
-  const places = steps.map(
-    (d) => `  t += (rest % params.size${d}) * params.step${d}; rest /= params.size${d};`,
+  const coordinates = sizes.map(
+    (_, d) => `  t += (rest % params.size${d}) * params.step${d}; rest /= params.size${d};`,
   );
+  const reads = axes.map((_, j) => readIndex(`(i * ${k}u + ${j}u)`, j));
+  const begin = ["  var t = 0u;", "  var rest = i;", "  var isLeft = false;"];
   return {
-    ...{ name: nameOf(`elements of rank ${rank}`, rules), count, isChecked: true },
+    name: `${kind} of ${k} and ${sizes.length}, ${negative ? "negative" : "not negative"}, ${bounds}, ${step}`,
+    ...{ count, isChecked },
     params: {
-      ...axisParams([job.axis], 1),
-      ...Object.fromEntries(job.shape.map((size, d) => [`size${d}`, size])),
-      ...Object.fromEntries(job.steps.map((step, d) => [`step${d}`, step])),
+      ...axisParams(axes, slice),
+      ...Object.fromEntries(sizes.map((size, d) => [`size${d}`, size])),
+      ...Object.fromEntries(steps.map((one, d) => [`step${d}`, one])),
     },
-    declarations: checkedIndex(rules),
-    body: [
-      "  var t = 0u;",
-      "  var rest = i;",
-      "  var isLeft = false;",
-      ...places,
-      readIndex("i", 0),
-      TAIL,
-    ].join("\n"),
+    declarations: isChecked ? checkedIndex(rules, step) : "",
+    body: [...begin, ...coordinates.toReversed(), ...reads, TAIL].join("\n"),
   };
-}
-
-const ALL_OF_DATA = {
-  name: "tuples of 0",
-  params: {},
-  declarations: "",
-  body: "  targets[i] = 0u;",
-  isChecked: false,
-};
-
-/** The sizes of a TensorScatter call, in slices, for converting the positions of sequences. */
-export interface SequenceJob {
-  readonly samples: number;
-  /** The size of the axis that contains sequences. */
-  readonly dim: number;
-  /** The length of each sequence. */
-  readonly length: number;
-  /** The number of batches in a Plan that share the position of one sample. */
-  readonly perSample: number;
-  /** The number of positions in all batches, or 0 for empty slices. */
-  readonly positions: number;
-  readonly isCircular: boolean;
 }
 
 /** A WGSL function that computes `index` modulo `dim` bit by bit, because WGSL has no 64-bit integers. */
@@ -173,12 +130,19 @@ fn startOf(at: u32) -> vec2<u32> {
   }
 }`;
 
-/** Returns the code for reading the positions of sequences. */
-export function sequenceReading(job: SequenceJob, step: 1 | 2): Reading {
-  const { samples, dim, length, perSample, positions, isCircular } = job;
+/**
+ * Returns the code for reading the positions of sequences in a TensorScatter call. `samples` is the number of sequences,
+ * each of `count` slices on an axis of `dim` slices. `perSample` is the number of batches in a Plan that share the
+ * position of one sample, and `positions` the number of positions in all batches, or 0 for empty slices.
+ */
+export function sequenceReading(
+  params: Readonly<Record<"samples" | "dim" | "count" | "perSample" | "positions", number>>,
+  isCircular: boolean,
+  step: 1 | 2,
+): Reading {
   return {
     name: `sequences, ${isCircular ? "circular" : "linear"}, ${step}`,
-    params: { samples, dim, count: length, perSample, positions },
+    params,
     declarations: startOf(step, isCircular),
     body: `  if (i < params.samples) {
     if (startOf(i).y == ${BAD}u) { atomicMin(&status[params.slot], i + 1u); }
@@ -190,7 +154,7 @@ export function sequenceReading(job: SequenceJob, step: 1 | 2): Reading {
     let room = params.dim - start;
     targets[i] = select(place - room, start + place, place < room);
   }`,
-    count: Math.max(samples, positions),
+    count: Math.max(params.samples, params.positions),
     isChecked: true,
   };
 }

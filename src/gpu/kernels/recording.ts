@@ -61,6 +61,7 @@ export class Params {
 export class Recording {
   readonly gpu: Gpu;
   readonly #params: Params;
+  readonly #kernels: Map<string, Kernel> | null;
   /** The status of the call. */
   readonly guard: Guard;
   /** The number of bytes in use. */
@@ -69,19 +70,20 @@ export class Recording {
   #pass: ComputePassLike | null = null;
   readonly #scratch: GpuBufferLike[] = [];
 
-  constructor(gpu: Gpu, params: Params, guard: Guard) {
+  /**
+   * `kernels` is null for a recording that is run. Otherwise, the recording does no GPU work, but collects the kernels
+   * of calls, so that they can be compiled in advance.
+   */
+  constructor(gpu: Gpu, params: Params, guard: Guard, kernels: Map<string, Kernel> | null) {
     this.gpu = gpu;
     this.#params = params;
     this.guard = guard;
+    this.#kernels = kernels;
   }
 
-  /** A buffer that replaces all scratch memory if commands are not run. */
-  protected get standIn(): GpuBufferLike {
-    return this.#params.buffer;
-  }
-
-  /** Returns scratch memory with arbitrary contents for the call. */
+  /** Returns scratch memory with arbitrary contents for the call. Calls that are not run share a single buffer. */
   scratch(bytes: number): Span {
+    if (this.#kernels !== null) return { buffer: this.#params.buffer, bytes };
     const buffer = this.gpu.takeScratch(bytes);
     this.#scratch.push(buffer);
     return { buffer, bytes };
@@ -90,7 +92,7 @@ export class Recording {
   /** Returns scratch memory with elements from the host for the call. */
   upload(data: NumericStorage): Span {
     const span = this.scratch(data.byteLength);
-    this.gpu.write(span.buffer, data);
+    if (this.#kernels === null) this.gpu.write(span.buffer, data);
     return span;
   }
 
@@ -103,18 +105,31 @@ export class Recording {
 
   /** Fills a buffer with zeros, up to the next multiple of 4 bytes. */
   clear({ buffer, bytes }: Span): void {
-    this.#commands().clearBuffer(buffer, 0, paddedBytes(bytes));
-    count(paddedBytes(bytes));
+    const size = paddedBytes(bytes);
+    this.#command(size, (encoder) => encoder.clearBuffer(buffer, 0, size));
   }
 
   /** Copies between two different buffers. */
   copy(from: Span, to: Span): void {
-    const bytes = paddedBytes(from.bytes);
-    this.#commands().copyBufferToBuffer(from.buffer, 0, to.buffer, 0, bytes);
-    count(2 * bytes);
+    const size = paddedBytes(from.bytes);
+    this.#command(2 * size, (encoder) =>
+      encoder.copyBufferToBuffer(from.buffer, 0, to.buffer, 0, size),
+    );
+  }
+
+  /** Records a command that reads and writes the given number of bytes. */
+  #command(bytes: number, record: (encoder: CommandEncoderLike) => void): void {
+    if (this.#kernels !== null) return;
+    record(this.#encoding());
+    WORK.commands++;
+    WORK.bytes += bytes;
   }
 
   run(dispatch: Dispatch): void {
+    if (this.#kernels !== null) {
+      this.#kernels.set(dispatch.name, dispatch);
+      return;
+    }
     const { threads, bytes, most = GPU.workgroups * WORKGROUP } = dispatch;
     for (let first = 0; first < threads; first += most) {
       this.#dispatch(dispatch, first, Math.min(most, threads - first));
@@ -149,16 +164,16 @@ export class Recording {
     this.#pass.setBindGroup(0, group);
     this.#pass.dispatchWorkgroups(Math.ceil(threads / WORKGROUP));
     WORK.dispatches++;
-    count(0);
+    WORK.commands++;
   }
 
   #beginPass(): ComputePassLike {
     WORK.passes++;
-    return this.#commands().beginComputePass();
+    return this.#encoding().beginComputePass();
   }
 
   /** Ends the current pass, and returns the command encoder. */
-  #commands(): CommandEncoderLike {
+  #encoding(): CommandEncoderLike {
     this.#pass?.end();
     this.#pass = null;
     return (this.#encoder ??= this.gpu.device.createCommandEncoder());
@@ -170,7 +185,7 @@ export class Recording {
     const { queue } = this.gpu.device;
     const { numbers, buffer } = this.#params;
     if (this.#used > 0) queue.writeBuffer(buffer, 0, numbers.buffer, 0, this.#used);
-    queue.submit([this.#commands().finish()]);
+    queue.submit([this.#encoding().finish()]);
     WORK.submits++;
     MEMORY.onRelease?.(new Uint8Array(numbers.buffer));
     this.#encoder = null;
@@ -188,39 +203,4 @@ export class Recording {
     this.#pass?.end();
     this.gpu.giveScratch(this.#scratch);
   }
-}
-
-/** Counts a command, and the bytes that it reads and writes. */
-function count(bytes: number): void {
-  WORK.commands++;
-  WORK.bytes += bytes;
-}
-
-/** A recording that does no GPU work, but collects the kernels of calls, so that they can be compiled in advance. */
-export class KernelList extends Recording {
-  readonly #kernels = new Map<string, Kernel>();
-
-  /** The kernels collected so far. */
-  get kernels(): readonly Kernel[] {
-    return [...this.#kernels.values()];
-  }
-
-  override run(kernel: Dispatch): void {
-    this.#kernels.set(kernel.name, kernel);
-  }
-
-  /** Returns the same buffer for all scratch memory, because the collected calls never run. */
-  override scratch(bytes: number): Span {
-    return { buffer: this.standIn, bytes };
-  }
-
-  override upload({ byteLength }: { readonly byteLength: number }): Span {
-    return this.scratch(byteLength);
-  }
-
-  override clear(): void {}
-
-  override copy(): void {}
-
-  override submit(): void {}
 }

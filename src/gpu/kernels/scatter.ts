@@ -3,19 +3,25 @@
 import { TensorError } from "../../core/errors.ts";
 import { GPU } from "../../core/limits.ts";
 import type { Steps } from "../../core/tensor/dtype.ts";
-import { combineInAnyOrder, combineInOrder, isOrderFree, type SortedTargets } from "./combine.ts";
-import { divideOnGpu } from "./packed.ts";
-import { copyOnGpu, isPullShorter, pullOnGpu, scatterOnGpu, type Operands } from "./moves.ts";
+import {
+  combineInAnyOrder,
+  combineInOrder,
+  divideOnGpu,
+  isOrderFree,
+  type SortedTargets,
+} from "./combine.ts";
+import type { Span } from "./kernel.ts";
+import {
+  copyOnGpu,
+  isPullShorter,
+  pullOnGpu,
+  scatterOnGpu,
+  type Made,
+  type Operands,
+} from "./moves.ts";
 import type { Recording } from "./recording.ts";
 import { sortTargets } from "./sort.ts";
-import {
-  chosenTargets,
-  countsOfTargets,
-  keysOfTargets,
-  lastOfFew,
-  positionsOf,
-  type Targets,
-} from "./targets.ts";
+import { chosenTargets, lastOfFew, positionsOf, tableOf, type Targets } from "./targets.ts";
 
 /** The targets of a call, and their arrangements for different reductions. */
 export interface Placed {
@@ -40,7 +46,7 @@ const areFew = (targets: Targets): boolean => positionsOf(targets) <= GPU.alone;
 function lastOf(recording: Recording, targets: Targets): Targets {
   if (targets.isDistinct) return targets;
   if (areFew(targets)) return lastOfFew(recording, targets);
-  const table = keysOfTargets(recording, targets, "last");
+  const table = tableOf(recording, targets, "last", false);
   return chosenTargets(recording, targets, table, "last", true);
 }
 
@@ -49,7 +55,7 @@ export function splitTargets(
   recording: Recording,
   targets: Targets,
 ): { readonly first: Targets; readonly later: Targets } {
-  const table = keysOfTargets(recording, targets, "first");
+  const table = tableOf(recording, targets, "first", false);
   return {
     first: chosenTargets(recording, targets, table, "first", true),
     later: chosenTargets(recording, targets, table, "first", false),
@@ -57,13 +63,10 @@ export function splitTargets(
 }
 
 /** Fills `out` with data, unless `out` is data itself. */
-export function copyData(
-  recording: Recording,
-  { data, out, result }: Omit<Operands, "updates">,
-): void {
+export function copyData(recording: Recording, data: Span, made: Made): void {
   // A new result is filled with `data` even if the call has failed.
-  if (result === "new") recording.copy(data, out);
-  else if (result === "given") copyOnGpu(recording, data, out);
+  if (made.result === "new") recording.copy(data, made.out);
+  else if (made.result === "given") copyOnGpu(recording, data, made);
 }
 
 /**
@@ -87,23 +90,22 @@ export function applyUpdates(
   operands: Operands,
 ): void {
   const { targets } = placed;
-  const { slice, slices } = targets;
   const { dtype, out, result } = operands;
   const positions = positionsOf(targets);
-  if (slice === 0 || positions === 0) return copyData(recording, operands);
+  if (targets.slice === 0 || positions === 0) return copyData(recording, operands.data, operands);
   if (divides) checkCounted("a mean", positions);
   if (later === "none") {
     if (result !== "in place" && placed.hasTable() && isPullShorter(targets, dtype)) {
       pullOnGpu(recording, targets, operands);
       return;
     }
-    copyData(recording, operands);
+    copyData(recording, operands.data, operands);
     scatterOnGpu(recording, placed.last(recording), operands);
     return;
   }
   // All memory is allocated before dispatches are recorded, because memory may be exhausted and long series of
   // dispatches are submitted in parts.
-  const counts = divides ? countsOfTargets(recording, targets) : null;
+  const counts = divides ? tableOf(recording, targets, "counts", true) : null;
   const parts = first === later ? null : splitTargets(recording, targets);
   const rest = parts?.later ?? targets;
   const sorted = isOrderFree(dtype, later)
@@ -111,11 +113,11 @@ export function applyUpdates(
     : parts === null
       ? placed.sorted(recording)
       : sortTargets(recording, rest);
-  copyData(recording, operands);
+  copyData(recording, operands.data, operands);
   if (parts !== null) scatterOnGpu(recording, parts.first, operands);
   if (sorted !== null) combineInOrder(recording, sorted, later, operands);
   else combineInAnyOrder(recording, rest, later, operands);
   if (counts === null) return;
   const extra = first === "none" ? 0 : 1;
-  divideOnGpu(recording, dtype, counts, slice, slice * slices, extra, out);
+  divideOnGpu(recording, dtype, counts, targets, extra, out);
 }

@@ -12,7 +12,6 @@
  */
 
 import type { CHOICES, Step } from "../../core/tensor/dtype.ts";
-import { HIGH_PRODUCT } from "./integers.ts";
 
 /** A binary interchange format (IEEE 754-2019, section 3.4), described by the widths of its fields. */
 export interface FloatFormat {
@@ -227,3 +226,15 @@ function masks({ fractionBits, exponentBits }: FloatFormat) {
 }
 
 const hex = (bits: number): string => `0x${(bits >>> 0).toString(16)}u`;
+
+/** A WGSL function that computes the high word of a product of two words, from products of their halves. */
+export const HIGH_PRODUCT = /* wgsl */ `
+fn highProduct(a: u32, b: u32) -> u32 {
+  let aLow = a & 0xffffu;
+  let aHigh = a >> 16u;
+  let bLow = b & 0xffffu;
+  let bHigh = b >> 16u;
+  let middle = aHigh * bLow + ((aLow * bLow) >> 16u);
+  let carry = aLow * bHigh + (middle & 0xffffu);
+  return aHigh * bHigh + (middle >> 16u) + (carry >> 16u);
+}`;

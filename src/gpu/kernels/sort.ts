@@ -9,7 +9,7 @@ import { sortAllTargets, sortByTarget } from "../../core/plan/targets.ts";
 import type { SortedTargets } from "./combine.ts";
 import { WORKGROUP, type Kernel, type Span } from "./kernel.ts";
 import type { Recording } from "./recording.ts";
-import { lookupOf, positionsOf, runOnTargets, type Targets } from "./targets.ts";
+import { flatTargets, positionsOf, runOnTargets, type Targets } from "./targets.ts";
 
 /**
  * The maximum number of values of a digit. Each value takes three words of workgroup memory, of which every device has
@@ -17,30 +17,8 @@ import { lookupOf, positionsOf, runOnTargets, type Targets } from "./targets.ts"
  */
 const MOST_DIGITS = 1024;
 
-/** The source of entries for a pass: the original targets, or the results of the previous pass. */
-interface Entries {
-  readonly name: string;
-  /** WGSL for the target and the position of entry `at`. */
-  readonly key: string;
-  readonly position: string;
-  readonly keys: Readonly<Record<string, Span>>;
-  readonly positions: Readonly<Record<string, Span>>;
-  readonly declarations: string;
-  readonly params: Readonly<Record<string, number>>;
-  readonly bytes: number;
-}
-
-/** The numbers of a pass. */
-interface Pass {
-  readonly entries: number;
-  readonly shift: number;
-  readonly digits: number;
-  /** The number of entries per invocation. */
-  readonly run: number;
-  readonly tiles: number;
-  /** The first total of the pass. */
-  readonly base: number;
-}
+/** The numbers of a pass: `run` is the number of entries per invocation, and `base` the first total of the pass. */
+type Pass = Readonly<Record<"entries" | "shift" | "digits" | "run" | "tiles" | "base", number>>;
 
 const TILE = `
 fn digitOf(key: u32) -> u32 { return (key >> params.shift) & (params.digits - 1u); }`;
@@ -55,17 +33,17 @@ const TILE_BEGIN = `  let tile = params.first / ${WORKGROUP}u + workgroup.x;
  * The order of counting is irrelevant, so neighboring invocations load neighboring entries, and count with atomic
  * operations.
  */
-const countKernel = (from: Entries, pass: Pass, sums: Span, totals: Span): Kernel => ({
-  ...{ name: `sort: count, ${from.name}`, isWhole: true, params: { ...pass, ...from.params } },
-  buffers: { read: from.keys, write: { sums }, atomic: { totals } },
-  declarations: () => `${from.declarations}${TILE}
+const countKernel = (pass: Pass, sums: Span, totals: Span): Kernel => ({
+  ...{ name: "sort: count", isWhole: true, params: pass },
+  buffers: { write: { sums }, atomic: { totals } },
+  declarations: () => `${TILE}
 var<workgroup> counts: array<atomic<u32>, ${MOST_DIGITS}>;`,
   body: () => `${TILE_BEGIN}
   for (var d = local; d < params.digits; d += ${WORKGROUP}u) { atomicStore(&counts[d], 0u); }
   workgroupBarrier();
   for (var round = 0u; round < rounds; round++) {
     let at = begin + round * ${WORKGROUP}u + local;
-    if (at < params.entries) { atomicAdd(&counts[digitOf(${from.key})], 1u); }
+    if (at < params.entries) { atomicAdd(&counts[digitOf(targetOf(at))], 1u); }
   }
   workgroupBarrier();
   for (var d = local; d < params.digits; d += ${WORKGROUP}u) {
@@ -85,7 +63,7 @@ const LANES = WORKGROUP / ROWS;
  * workgroup per digit is slow on software drivers.
  */
 const sumKernel = (pass: Pass, sums: Span, totals: Span): Kernel => ({
-  ...{ name: "sort: sum up", isWhole: true, params: { ...pass } },
+  ...{ name: "sort: sum up", isWhole: true, params: pass },
   buffers: { write: { sums }, read: { totals } },
   declarations: () => `var<workgroup> parts: array<u32, ${WORKGROUP}>;
 var<workgroup> below: atomic<u32>;`,
@@ -125,14 +103,14 @@ const HALF = WORKGROUP / 2;
  * with the same digit. Then the first invocation of each digit advances the digit's position for the next round.
  */
 const placeKernel = (
-  from: Entries,
+  positions: Span | null,
   pass: Pass,
   sums: Span,
   next: Readonly<Record<"nextKeys" | "nextPositions", Span>>,
 ): Kernel => ({
-  ...{ name: `sort: place, ${from.name}`, isWhole: true, params: { ...pass, ...from.params } },
-  buffers: { read: { ...from.keys, ...from.positions, sums }, write: next },
-  declarations: () => `${from.declarations}${TILE}
+  ...{ name: positions ? "sort: place" : "sort: place first", isWhole: true, params: pass },
+  buffers: { read: { ...(positions && { positions }), sums }, write: next },
+  declarations: () => `${TILE}
 var<workgroup> places: array<u32, ${MOST_DIGITS}>;
 var<workgroup> masks: array<atomic<u32>, ${2 * MOST_DIGITS}>;`,
   body: () => `${TILE_BEGIN}
@@ -150,8 +128,8 @@ var<workgroup> masks: array<atomic<u32>, ${2 * MOST_DIGITS}>;`,
     var key = 0u;
     var position = 0u;
     if (isThere) {
-      key = ${from.key};
-      position = ${from.position};
+      key = targetOf(at);
+      position = ${positions ? "positions[at]" : "at"};
     }
     let digit = digitOf(key);
     for (var turn = 0u; turn < 2u; turn++) {
@@ -190,62 +168,49 @@ const bitsOf = (greatest: number): number => 32 - Math.clz32(greatest);
 /** Sorts positions by target. The positions without a target come last. */
 export function sortTargets(recording: Recording, targets: Targets): SortedTargets {
   const count = positionsOf(targets);
-  const { slice, slices, isPartial } = targets;
+  const { slices, isPartial } = targets;
   const scratch = (words: number): Span => recording.scratch(4 * words);
   // The sort allows for one value beyond the greatest target, so that NOWHERE, whose bits are all set, comes last.
   const bits = bitsOf(isPartial ? slices : slices - 1);
-  let [keys, positions] = [scratch(count), scratch(count)];
   if (bits === 0) {
+    const [keys, positions] = [scratch(count), scratch(count)];
     runOnTargets(recording, targets, {
       ...{ name: "sort: begin", bytes: 8 * count, buffers: { write: { keys, positions } } },
       body: () => "  keys[i] = targetOf(i);\n  positions[i] = i;",
     });
-    return { keys, positions, count, slice, slices };
+    return { keys: flatTargets(targets, keys, false), positions };
   }
   const passes = Math.ceil(bits / GPU.bits);
   const width = Math.ceil(bits / passes);
   const digits = 2 ** width;
   const { run } = GPU;
   const tiles = Math.ceil(count / (run * WORKGROUP));
+  // Two passes at a time have different results.
+  const results = Array.from({ length: Math.min(passes, 2) }, () => ({
+    nextKeys: scratch(count),
+    nextPositions: scratch(count),
+  }));
   const sums = scratch(digits * tiles);
   const totals = recording.zeros(4 * digits * passes);
-  let [nextKeys, nextPositions] =
-    passes === 1 ? [keys, positions] : [scratch(count), scratch(count)];
   const threads = tiles * WORKGROUP;
+  const counted = sums.bytes + 4 * digits;
+  let keys = targets;
+  let positions: Span | null = null;
   for (let pass = 0; pass < passes; pass++) {
-    const from = pass === 0 ? entriesOf(targets) : entriesIn(keys, positions);
     const tile = { entries: count, shift: pass * width, digits, run, tiles, base: pass * digits };
-    const counted = from.bytes + sums.bytes + 4 * digits;
-    recording.run({ ...countKernel(from, tile, sums, totals), threads, bytes: counted });
-    const summed = {
-      threads: Math.ceil(digits / ROWS) * WORKGROUP,
-      bytes: 2 * sums.bytes + 4 * digits,
-    };
+    const next = results[pass % 2];
+    runOnTargets(recording, keys, { ...countKernel(tile, sums, totals), threads, bytes: counted });
+    const rows = Math.ceil(digits / ROWS) * WORKGROUP;
+    const summed = { threads: rows, bytes: sums.bytes + counted };
     recording.run({ ...sumKernel(tile, sums, totals), ...summed });
-    const placed = (pass === 0 ? 1 : 2) * from.bytes + sums.bytes + 8 * count;
-    const place = placeKernel(from, tile, sums, { nextKeys, nextPositions });
-    recording.run({ ...place, threads, bytes: placed });
-    [keys, positions, nextKeys, nextPositions] = [nextKeys, nextPositions, keys, positions];
+    const placed = (positions?.bytes ?? 0) + sums.bytes + 8 * count;
+    const place = placeKernel(positions, tile, sums, next);
+    runOnTargets(recording, keys, { ...place, threads, bytes: placed });
+    keys = flatTargets(targets, next.nextKeys, false);
+    positions = next.nextPositions;
   }
-  return { keys, positions, count, slice, slices };
+  return { keys, positions: positions as Span };
 }
-
-/** Returns the entries of the first pass. */
-function entriesOf(targets: Targets): Entries {
-  const { name, declarations, params } = lookupOf(targets);
-  const { targets: words } = targets;
-  const keys = { targets: words };
-  return {
-    ...{ name, key: "targetOf(at)", position: "at", keys, positions: {}, declarations, params },
-    bytes: words.bytes,
-  };
-}
-
-/** Returns the entries of a later pass. */
-const entriesIn = (keys: Span, positions: Span): Entries => ({
-  ...{ name: "kept", key: "keys[at]", position: "positions[at]", keys: { keys } },
-  ...{ positions: { positions }, declarations: "", params: {}, bytes: keys.bytes },
-});
 
 /**
  * Groups the positions of a Plan by target on the host, in order within each group. Returns the target of each position,

@@ -126,83 +126,72 @@ export type Which = "first" | "last";
 
 const KEYS: Readonly<Record<Which, string>> = { first: "~i", last: "i + 1u" };
 
-/** Changes the table's entry for the target of each position with a WGSL statement. */
-function changeTable(
+/** WGSL that changes a table's entry for the target `t` of each position. */
+const CHANGES = {
+  clear: "atomicStore(&table[t], 0u);",
+  counts: "atomicAdd(&table[t], 1u);",
+  first: `atomicMax(&table[t], ${KEYS.first});`,
+  last: `atomicMax(&table[t], ${KEYS.last});`,
+};
+
+/**
+ * Returns a table with the key of one position, or the number of positions, for each target on the random side. Entries
+ * of slices that are not targets are 0 if `isWhole` is true, and otherwise arbitrary.
+ */
+export function tableOf(
   recording: Recording,
   targets: Targets,
-  table: Span,
-  name: string,
-  statement: string,
-): void {
-  runOnTargets(recording, targets, {
-    name,
-    bytes: (name === "clear" ? 4 : 8) * mostHit(targets),
-    buffers: { atomic: { table } },
-    body: () => `  let t = targetOf(i);\n  if (t != NOWHERE) { ${statement} }`,
-  });
-}
-
-/** Returns a table with the key of one position for each target on the random side. Other entries are never read. */
-export function keysOfTargets(recording: Recording, targets: Targets, which: Which): Span {
-  const { slices } = targets;
-  if (slices <= GPU.sparse * positionsOf(targets)) return allKeys(recording, targets, which);
-  const table = recording.scratch(4 * slices);
-  changeTable(recording, targets, table, "clear", "atomicStore(&table[t], 0u);");
-  return enterKeys(recording, targets, which, table);
-}
-
-/**
- * Returns a table with the key of one position for each slice on the random side, or 0 for slices that are not targets.
- */
-export const allKeys = (recording: Recording, targets: Targets, which: Which): Span =>
-  enterKeys(recording, targets, which, recording.zeros(4 * targets.slices));
-
-function enterKeys(recording: Recording, targets: Targets, which: Which, table: Span): Span {
-  const keep = `atomicMax(&table[t], ${KEYS[which]});`;
-  changeTable(recording, targets, table, `keys ${which}`, keep);
+  which: Which | "counts",
+  isWhole: boolean,
+): Span {
+  const bytes = 4 * targets.slices;
+  const isDense = isWhole || targets.slices <= GPU.sparse * positionsOf(targets);
+  const table = isDense ? recording.zeros(bytes) : recording.scratch(bytes);
+  for (const change of isDense ? [which] : (["clear", which] as const)) {
+    runOnTargets(recording, targets, {
+      name: `table, ${change},`,
+      bytes: (change === "clear" ? 4 : 8) * mostHit(targets),
+      buffers: { atomic: { table } },
+      body: () => `  let t = targetOf(i);\n  if (t != NOWHERE) { ${CHANGES[change]} }`,
+    });
+  }
   return table;
 }
 
-/** Counts the positions of each target on the random side. */
-export function countsOfTargets(recording: Recording, targets: Targets): Span {
-  const table = recording.zeros(4 * targets.slices);
-  changeTable(recording, targets, table, "counts", "atomicAdd(&table[t], 1u);");
-  return table;
+/** Returns the targets that a kernel writes into `chosen`, one per position. */
+function chosenBy(
+  recording: Recording,
+  targets: Targets,
+  isDistinct: boolean,
+  kernel: Pick<Dispatch, "name" | "bytes" | "params" | "body"> & { readonly table?: Span },
+): Targets {
+  const { table, ...dispatch } = kernel;
+  const chosen = recording.scratch(4 * positionsOf(targets));
+  const buffers = { ...(table && { read: { table } }), write: { chosen } };
+  runOnTargets(recording, targets, { ...dispatch, bytes: dispatch.bytes + chosen.bytes, buffers });
+  return flatTargets(targets, chosen, isDistinct);
 }
 
-/**
- * Returns the targets of positions whose keys are in the table, or of all other positions. `table` is the table from
- * `keysOfTargets`.
- */
-export function chosenTargets(
+/** Returns the targets of positions whose keys are in the table from `tableOf`, or of all other positions. */
+export const chosenTargets = (
   recording: Recording,
   targets: Targets,
   table: Span,
   which: Which,
   isChosen: boolean,
-): Targets {
-  const chosen = recording.scratch(4 * positionsOf(targets));
-  runOnTargets(recording, targets, {
-    name: `${isChosen ? "chosen" : "others"} ${which}`,
-    bytes: 4 * (mostHit(targets) + positionsOf(targets)),
-    buffers: { read: { table }, write: { chosen } },
+): Targets =>
+  chosenBy(recording, targets, isChosen, {
+    ...{ name: `${isChosen ? "chosen" : "others"} ${which}`, bytes: 4 * mostHit(targets), table },
     body: () => `  let t = targetOf(i);
   var kept = NOWHERE;
   if (t != NOWHERE) { kept = select(NOWHERE, t, (table[t] == ${KEYS[which]}) == ${isChosen}); }
   chosen[i] = kept;`,
   });
-  return flatTargets(targets, chosen, isChosen);
-}
 
 /** Finds the last position of each target among few positions, by comparing each position with all later positions. */
-export function lastOfFew(recording: Recording, targets: Targets): Targets {
-  const positions = positionsOf(targets);
-  const chosen = recording.scratch(4 * positions);
-  runOnTargets(recording, targets, {
-    name: "last of few",
-    bytes: 4 * positions,
-    params: { positions },
-    buffers: { write: { chosen } },
+export const lastOfFew = (recording: Recording, targets: Targets): Targets =>
+  chosenBy(recording, targets, true, {
+    ...{ name: "last of few", bytes: 0, params: { positions: positionsOf(targets) } },
     body: () => `  var kept = targetOf(i);
   for (var after = i + 1u; after < params.positions; after++) {
     if (targetOf(after) == kept) {
@@ -212,8 +201,6 @@ export function lastOfFew(recording: Recording, targets: Targets): Targets {
   }
   chosen[i] = kept;`,
   });
-  return flatTargets(targets, chosen, true);
-}
 
 /** Returns the targets in `chosen`, one per position, counted from the beginning of the random side. */
 export const flatTargets = (targets: Targets, chosen: Span, isDistinct: boolean): Targets => ({

@@ -4,22 +4,15 @@
  */
 
 import type { TensorType } from "../../core/operators/operator.ts";
-import { isDType, type DType } from "../../core/tensor/dtype.ts";
+import { isDType } from "../../core/tensor/dtype.ts";
 import type { Dim, PartialShape } from "../../core/tensor/shape.ts";
+import { layoutOf, LOOP_OWN, loopShape, slicingOf } from "../control-flow/iterations.ts";
 import { findOpset } from "../model/graph.ts";
-import { eitherKnown, NOTHING_KNOWN, unifyTypes, type Known } from "../model/known.ts";
+import { eitherKnown, NOTHING_KNOWN, sameType, unifyTypes, type Known } from "../model/known.ts";
 import type { ModelNode, ValueInfo } from "../model/model.ts";
-import { sameType } from "../model/same-type.ts";
 import { outputsOf } from "../model/types/outputs.ts";
-import { integers, shapeOf } from "../verify/frames.ts";
+import type { OutputMetadata } from "./runtime.ts";
 import { ownerOf, type BodyStep, type GraphPlan } from "./steps.ts";
-
-export interface OutputMetadata {
-  readonly name: string;
-  readonly type?: unknown;
-  /** The sizes or the names of the dimensions. */
-  readonly shape?: unknown;
-}
 
 export class KnownTypes {
   readonly #learned = new Map<GraphPlan, Map<string, TensorType>>();
@@ -78,66 +71,48 @@ export class KnownTypes {
   }
 
   learnInputs(plan: GraphPlan, { node, bodies }: BodyStep): void {
-    const scanned = node.op === "Scan" ? Number(integers(node, "num_scan_inputs")[0] ?? 0) : 0;
-    const axes = integers(node, "scan_input_axes");
-    const first = node.inputs.length - scanned;
+    const { end } = layoutOf(node);
+    const isLoop = node.op === "Loop";
     for (const body of bodies) {
       for (const [at, info] of body.graph.inputs.entries()) {
-        const { name } = info;
-        if (node.op === "Loop" && at < LOOP_OWN.length) {
-          this.#learn(body, name, { dtype: LOOP_OWN[at], shape: shapeOf(info) });
-          continue;
-        }
-        const type = (node.inputs[at] ?? "") === "" ? null : this.typeOf(plan, node.inputs[at]);
+        const isOwn = isLoop && at < LOOP_OWN.length;
+        const type = isOwn
+          ? { dtype: LOOP_OWN[at], shape: loopShape(info) }
+          : this.#argumentOf(plan, node, at);
         if (type === null) continue;
-        const { dtype, shape } = type;
+        const { axis } = slicingOf(node, "input", at - end);
+        const slice = at < end ? type.shape : (type.shape?.toSpliced(axis, 1) ?? null);
         // The shape of a Loop's state may change in each iteration.
-        const own =
-          node.op === "Loop" ? null : at < first ? shape : without(shape, axes[at - first]);
-        this.#learn(body, name, { dtype, shape: own });
+        this.#learn(body, info.name, { ...type, shape: isLoop && !isOwn ? null : slice });
       }
     }
   }
 
-  /** Returns the number of iterations of a Scan; null if unknown, and for other nodes. */
-  #scanLength(plan: GraphPlan, node: ModelNode): Dim {
-    if (node.op !== "Scan") return null;
-    const first = node.inputs.length - Number(integers(node, "num_scan_inputs")[0] ?? 0);
-    const shape = this.typeOf(plan, node.inputs[first] ?? "")?.shape ?? null;
-    return shape?.at(Number(integers(node, "scan_input_axes")[0] ?? 0)) ?? null;
+  #argumentOf(plan: GraphPlan, { inputs }: ModelNode, at: number): TensorType | null {
+    const { [at]: name = "" } = inputs;
+    return name === "" ? null : this.typeOf(plan, name);
   }
 
   /** Records the output types of a node from the types of its bodies. */
   learnBodies(plan: GraphPlan, { node, bodies }: BodyStep): void {
-    const skipped = node.op === "Loop" ? 1 : 0;
-    const isLooping = node.op === "Loop" || node.op === "Scan";
-    const length = this.#scanLength(plan, node);
-    const scanned = node.op === "Scan" ? Number(integers(node, "num_scan_inputs")[0] ?? 0) : 0;
-    const states =
-      node.op === "Loop" ? node.inputs.length - LOOP_OWN.length : node.inputs.length - scanned;
-    const axes = integers(node, "scan_output_axes");
+    const { end, skipped, collected } = layoutOf(node);
+    // The number of iterations of a Scan is the length of its first scanned input.
+    const scanned = node.op === "Scan" ? this.#argumentOf(plan, node, end) : null;
+    const length = scanned?.shape?.at(slicingOf(node, "input", 0).axis) ?? null;
     for (const [at, name] of node.outputs.entries()) {
-      const types = bodies.map((body) => {
+      const known = bodies.map((body): Known => {
         const output = body.graph.outputs[at + skipped];
-        return output === undefined ? null : this.typeOf(body, output.name);
+        return { ...NOTHING_KNOWN, type: output ? this.typeOf(body, output.name) : null };
       });
-      const known = types.map((type): Known => ({ ...NOTHING_KNOWN, type }));
       const { type } = known.length === 1 ? known[0] : eitherKnown(known[0], known[1]);
       if (type === null) continue;
-      const { dtype, shape } = type;
-      const isCollected = isLooping && at >= states;
-      const own = isCollected
-        ? within(shape, length, axes[at - states])
-        : node.op === "Loop"
-          ? null
-          : shape;
-      this.#learn(plan, name, { dtype, shape: own });
+      const { axis } = slicingOf(node, "output", at - collected);
+      const isState = at < collected;
+      const stacked = isState ? type.shape : within(type.shape, length, axis);
+      this.#learn(plan, name, { ...type, shape: isState && node.op === "Loop" ? null : stacked });
     }
   }
 }
-
-/** The data types of a Loop body's first inputs: the iteration number and the condition. */
-const LOOP_OWN: readonly DType[] = ["int64", "bool"];
 
 /** Converts a shape from onnxruntime, in which scalars and values of unknown rank both have no dimensions. */
 const shapeFrom = (given: unknown): PartialShape =>
@@ -148,10 +123,5 @@ const shapeFrom = (given: unknown): PartialShape =>
       })
     : null;
 
-const without = (shape: PartialShape, axis: number | bigint = 0): PartialShape =>
-  shape && shape.toSpliced(Number(axis), 1);
-
-const within = (shape: PartialShape, size: Dim, axis: number | bigint = 0): PartialShape => {
-  const at = Number(axis);
-  return shape && shape.toSpliced(at < 0 ? at + shape.length + 1 : at, 0, size);
-};
+const within = (shape: PartialShape, size: Dim, axis: number): PartialShape =>
+  shape && shape.toSpliced(axis < 0 ? axis + shape.length + 1 : axis, 0, size);

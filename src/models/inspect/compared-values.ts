@@ -2,7 +2,7 @@
  * Constants that a model compares its inputs with. An input that selects a branch should equal one of these constants.
  */
 
-import { isTensorError } from "../../core/errors.ts";
+import { recovering } from "../../core/errors.ts";
 import { integerRange } from "../../core/tensor/dtype.ts";
 import { modelFrom } from "../model/foreign-model.ts";
 import { readConstant, type Model } from "../model/model.ts";
@@ -52,10 +52,8 @@ function integerOf({ scope }: Visited, name: string): bigint | null {
   const constant = scope.constantOf(name);
   if (constant === null || constant.dtype === null) return null;
   if (integerRange(constant.dtype) === null || constant.shape.some((dim) => dim !== 1)) return null;
-  try {
-    return BigInt(readConstant(constant).data[0] as number | bigint);
-  } catch (error) {
-    if (isTensorError(error)) return null;
-    throw error;
-  }
+  return recovering(
+    () => BigInt(readConstant(constant).data[0] as number | bigint),
+    () => null,
+  );
 }

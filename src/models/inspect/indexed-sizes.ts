@@ -3,15 +3,13 @@
  * or gather directly, or through operators that only move elements.
  */
 
-import { isTensorError } from "../../core/errors.ts";
+import { recovering } from "../../core/errors.ts";
 import { normalizeAxis, normalizeBatchDims } from "../../core/operators/shapes.ts";
-import { roleOf } from "../../core/operators/operator.ts";
-import { isOperator, lookUp } from "../../core/operators/registry.ts";
+import { isOperator } from "../../core/operators/registry.ts";
+import { byRole } from "../../core/operators/signature.ts";
 import { partialShapeOf, type Dim } from "../../core/tensor/shape.ts";
-import { knownSettings } from "../model/attributes.ts";
-import { hasItsInputs, inputsOf, knownCall, type KnownCall } from "../model/family.ts";
-import { modelFrom } from "../model/foreign-model.ts";
-import { recordFrom } from "../model/foreign.ts";
+import { familyCall, type KnownCall } from "../model/family.ts";
+import { modelFrom, recordFrom } from "../model/foreign-model.ts";
 import { findOpset } from "../model/graph.ts";
 import { unknownInput } from "../model/inputs.ts";
 import type { Model } from "../model/model.ts";
@@ -99,23 +97,19 @@ interface IndexUse {
 function usesOf({ node, place, scope }: Visited): readonly IndexUse[] {
   const opset = findOpset(place.opsets, node);
   if (opset === null || !isOperator(node)) return [];
-  try {
-    const { operator, version } = lookUp({ domain: node.domain, op: node.op, opset });
-    const at = version.inputs.findIndex((input) => roleOf(input) === "indices");
-    const { [at]: indices = "" } = node.inputs;
-    if (indices === "" || !hasItsInputs(node, version)) return [];
-    const known = inputsOf(
-      version,
+  const use = (): readonly IndexUse[] => {
+    const made = familyCall(
+      node,
+      opset,
       node.inputs.map((name) => scope.get(name).believed),
     );
-    const { settings, unknown } = knownSettings(node, version, operator.versions);
-    if (unknown.some(({ type }) => type === "int")) return [{ indices, ...NO_SIZE }];
-    const call = knownCall(operator, version, settings, known, {});
-    return [{ indices, ...axesOf(call) }];
-  } catch (error) {
-    if (isTensorError(error)) return [];
-    throw error;
-  }
+    if (made === null) return [];
+    const { call, isShapeKnown } = made;
+    const { indices = "" } = byRole(call.version, node.inputs);
+    if (indices === "") return [];
+    return [{ indices, ...(isShapeKnown ? axesOf(call) : NO_SIZE) }];
+  };
+  return recovering(use, () => []);
 }
 
 const NO_SIZE = { sizes: [null], areTuples: false };

@@ -4,9 +4,10 @@
  */
 
 import { printCount } from "../../core/foreign.ts";
-import { isTensorError } from "../../core/errors.ts";
+import { isTensorError, recovering } from "../../core/errors.ts";
 import { readIndices } from "../../core/kernels/read-indices.ts";
 import type { KnownCall } from "../model/family.ts";
+import { readConstant, type Constant } from "../model/model.ts";
 import {
   planIndices,
   roleOf,
@@ -34,6 +35,29 @@ import { finding, findingOf, type Finding } from "./findings.ts";
  * offsets.
  */
 const MAX_OFFSETS = 2 ** 24;
+
+/** The maximum number of indices that are read. This many int64 indices take 8 MB, and planning them takes 45 ms. */
+const MAX_INDICES = 2 ** 20;
+
+/** Returns constant indices as a tensor, or a finding that explains why the indices were not read. */
+export function readIndexConstant(constant: Constant): Tensor | Finding {
+  const count = product(constant.shape);
+  if (count > MAX_INDICES) {
+    const sentence = `the ${count} constant indices were not checked, because the limit is ${MAX_INDICES}`;
+    return finding("indices-not-checked", sentence, { input: "indices" });
+  }
+  try {
+    return readConstant(constant);
+  } catch (error) {
+    return unreadable(error);
+  }
+}
+
+/** Converts an error of reading a constant to a finding. */
+export function unreadable(error: unknown): Finding {
+  const isOutOfReach = isTensorError(error, "unsupported-model", "too-large");
+  return findingOf(isOutOfReach ? "indices-not-checked" : "constant-unreadable", error);
+}
 
 /** A call whose known shapes are valid. */
 export interface IndexedCall extends KnownCall {
@@ -201,13 +225,11 @@ function smallestShape(call: IndexedCall, indices: readonly number[]): PartialSh
 }
 
 function fits(call: IndexedCall, shapes: InputShapes): boolean {
-  try {
+  const infer = (): boolean => {
     call.operator.inferShape(shapes, call);
     return true;
-  } catch (error) {
-    if (isTensorError(error)) return false;
-    throw error;
-  }
+  };
+  return recovering(infer, () => false);
 }
 
 function largest({ data }: Tensor): number {

@@ -6,21 +6,22 @@
 import { modelFrom } from "../model/foreign-model.ts";
 import { findOpset, quote, repeatedValues } from "../model/graph.ts";
 import { opsetNotes } from "../model/model-notes.ts";
-import type { Attribute, Graph, Model, ModelNode } from "../model/model.ts";
-import { PlaceScopes } from "../model/place-scopes.ts";
-import { definitionOf } from "../model/standard-function.ts";
 import {
-  definedOperator,
-  walkNodes,
-  walkPlace,
-  type Place,
-  type PlacedNode,
-} from "../model/places.ts";
+  readConstant,
+  type Attribute,
+  type Constant,
+  type Graph,
+  type Model,
+  type ModelNode,
+} from "../model/model.ts";
+import { definedOperator, type Place, type PlacedNode } from "../model/places.ts";
+import { walkTyped } from "../model/typed-walk.ts";
 import type { Scope } from "../model/values.ts";
 import type { ParameterSchema, TensorType } from "../../core/operators/operator.ts";
 import { isOperator } from "../../core/operators/registry.ts";
+import { DTYPES, isDType } from "../../core/tensor/dtype.ts";
+import { product } from "../../core/tensor/shape.ts";
 import type { Tensor } from "../../core/tensor/tensor.ts";
-import { readSmallConstant } from "./constants.ts";
 import { finding, type Finding, type Severity } from "./findings.ts";
 import { inspectNode } from "./inspect-node.ts";
 import { Patterns } from "./patterns.ts";
@@ -106,20 +107,17 @@ class Inspection {
   nodeCount = 0;
   readonly nodes: InspectedNode[] = [];
   readonly findings: Finding[] = [];
-  readonly #model: Model;
-  readonly #scopes: PlaceScopes;
   readonly #patterns = new Patterns();
 
   constructor(model: Model) {
-    this.#model = model;
-    this.#scopes = new PlaceScopes(model.irVersion);
     this.#checkOpsets(model);
-    walkNodes(model, {
+    walkTyped(model, {
       place: ({ graph, path }) => this.#checkNames(graph, path),
-      node: (placed) => {
+      node: (placed, scope) => {
         this.nodeCount++;
-        this.#inspect(placed);
+        this.#inspect(placed, scope);
       },
+      defining: (placed, scope) => this.#inspect(placed, scope),
       tooDeep: (path) => {
         const sentence = `the graph of ${path.join(" / ")} is nested too deeply to be checked`;
         this.findings.push(finding("graph-too-deep", sentence));
@@ -151,14 +149,9 @@ class Inspection {
     }
   }
 
-  #inspect(placed: PlacedNode): void {
-    const scope = this.#scopes.learn(placed);
+  #inspect(placed: PlacedNode, scope: Scope): void {
     const { node, place } = placed;
-    if (!isOperator(node)) {
-      const inside = definitionOf(placed, this.#scopes, this.#model);
-      if (inside !== null) walkPlace(inside, { node: (inner) => this.#inspect(inner) });
-      return;
-    }
+    if (!isOperator(node)) return;
     const report = nodeReport(node, findOpset(place.opsets, node), scope, place);
     const repeats = report.findings.some(({ id }) => id === "repeated-target");
     const patterns = this.#patterns.of(placed, scope, repeats);
@@ -200,4 +193,27 @@ function nodeReport(
     findings,
     ...(defines === null ? {} : { defines }),
   };
+}
+
+/**
+ * The maximum number of elements in a constant that is shown. Axes, index tuples and shapes are usually this short, and
+ * weights are longer.
+ */
+const MAX_SHOWN = 8;
+
+/**
+ * Returns a constant that is small enough to show; undefined for other values, and for a constant that cannot be read.
+ */
+function readSmallConstant(constant: Constant): Tensor | undefined {
+  try {
+    const { dtype, shape } = constant;
+    // Text is not read, because a text may have any length.
+    if (!isDType(dtype) || DTYPES[dtype].family === "string") return;
+    const size = product(shape);
+    if (size === 0 || size > MAX_SHOWN) return;
+    return readConstant(constant);
+  } catch {
+    // An unreadable value is simply not shown.
+    return;
+  }
 }

@@ -3,7 +3,6 @@
  * indices. Unlike a run, the checks continue after a fault.
  */
 
-import { printCount } from "../../core/foreign.ts";
 import { isTensorError, type ErrorCode, type ErrorContext } from "../../core/errors.ts";
 import { knownSettings } from "../model/attributes.ts";
 import {
@@ -11,23 +10,24 @@ import {
   inputsOf,
   knownCall,
   mayBeIntegers,
-  missingParameter,
   type KnownCall,
 } from "../model/family.ts";
 import { NOTHING_KNOWN, unifyTypes, type Known } from "../model/known.ts";
-import { quote } from "../model/graph.ts";
+import { listNames, quote } from "../model/graph.ts";
 import type { ModelNode } from "../model/model.ts";
 import { isCertain, type Scope, type Value } from "../model/values.ts";
 import type { Operator, OperatorVersion, TensorType } from "../../core/operators/operator.ts";
-import { findVersion, lookUp } from "../../core/operators/registry.ts";
+import { lookUp } from "../../core/operators/registry.ts";
 import { byRole } from "../../core/operators/signature.ts";
 import { printShape } from "../../core/tensor/shape.ts";
-import { inspectAttributes } from "./attributes.ts";
-import { readIndexConstant, unreadable } from "./constants.ts";
-import { asRisky, mergeViews } from "./declared.ts";
-import { inspectDTypes } from "./dtypes.ts";
 import { finding, findingOf, isFinding, type Finding, type FindingId } from "./findings.ts";
-import { inspectIndices } from "./indices.ts";
+import { inspectIndices, readIndexConstant, unreadable } from "./indices.ts";
+import {
+  countFindings,
+  deprecation,
+  inspectAttributes,
+  inspectDTypes,
+} from "./version-findings.ts";
 
 export interface NodeFacts {
   /** The operator version; null if the opset lacks the operator. */
@@ -154,33 +154,6 @@ function inspectInputs(
   return [...findings, ...more];
 }
 
-/** Returns findings about the numbers of inputs and outputs, and about missing required inputs. */
-function countFindings(node: ModelNode, version: OperatorVersion): Finding[] {
-  const { name, inputs, outputs } = version;
-  const findings: Finding[] = [];
-  const names = inputs.map((input) => (input.optional === true ? `${input.name}?` : input.name));
-  const missing = missingParameter(node, version);
-  const code = "shape-mismatch";
-  if (node.inputs.length > inputs.length) {
-    const sentence = `the node has ${printCount(node.inputs.length, "input")}, but ${name} has ${inputs.length}: ${names.join(", ")}`;
-    findings.push(finding("input-count", sentence, { code, got: node.inputs.length }));
-  } else if (missing !== null) {
-    const sentence = `the required input ${missing} is missing`;
-    findings.push(finding("input-count", sentence, { code, input: missing }));
-  }
-  if (node.outputs.length > outputs.length) {
-    const sentence = `the node has ${printCount(node.outputs.length, "output")}, but ${name} has ${outputs.length}`;
-    findings.push(finding("output-count", sentence, { code, got: node.outputs.length }));
-  }
-  return findings;
-}
-
-/** Returns a finding if the opset replaced this operator by another one. */
-function deprecation({ domain, deprecated }: OperatorVersion, opset: number): Finding[] {
-  const successor = deprecated && findVersion({ domain, op: deprecated, opset });
-  return successor ? [finding("operator-deprecated", `${successor.name} replaces it`)] : [];
-}
-
 const SHAPE_FINDINGS: Readonly<Partial<Record<ErrorCode, FindingId>>> = {
   rank: "rank-does-not-fit",
   axis: "axis-out-of-range",
@@ -191,4 +164,38 @@ const SHAPE_FINDINGS: Readonly<Partial<Record<ErrorCode, FindingId>>> = {
 function shapeFinding(error: unknown): Finding {
   const id = isTensorError(error) ? SHAPE_FINDINGS[error.code] : undefined;
   return id === undefined ? unreadable(error) : findingOf(id, error);
+}
+
+/**
+ * Lowers the severity of a finding that follows only from declarations, because runtimes do not enforce the declared
+ * shape of a value between two nodes. The declaration may be outdated.
+ */
+const asRisky = (found: Finding): Finding =>
+  found.severity === "wrong" ? { ...found, severity: "risky" } : found;
+
+/**
+ * Merges two lists of findings about a node for which declarations add facts. The list `certain` uses certain types
+ * only, and `believed` also uses declared types. The inputs in `names` have facts that only declarations provide.
+ */
+function mergeViews(
+  certain: readonly Finding[],
+  believed: readonly Finding[],
+  names: readonly string[],
+): readonly Finding[] {
+  const added = believed.filter((one) => !certain.some((other) => isSameFinding(one, other)));
+  // Declared types may allow a check for which certain types are not enough.
+  const stays = certain.filter(
+    (one) => one.severity !== "note" || believed.some((other) => isSameFinding(one, other)),
+  );
+  return [...stays, ...added.map((found) => relying(found, names))];
+}
+
+const isSameFinding = (a: Finding, b: Finding): boolean => a.id === b.id && a.input === b.input;
+
+function relying(found: Finding, names: readonly string[]): Finding {
+  if (found.severity === "note") return found;
+  const unique = [...new Set(names)];
+  const what = unique.length === 1 ? "the type" : "the types";
+  const sentence = `${found.sentence}; this relies on ${what} declared for ${listNames(unique)}`;
+  return asRisky({ ...found, sentence });
 }

@@ -3,7 +3,7 @@
  * different from the exported program. The sentences name the exporter and the fix.
  */
 
-import { isTensorError } from "../../core/errors.ts";
+import { recovering } from "../../core/errors.ts";
 import {
   nodeTitle,
   readConstant,
@@ -40,14 +40,12 @@ export class Patterns {
 
   /** Returns the producer and the users of each value in a graph; null for bodies nested too deeply to be read. */
   #usesOf(graph: Graph): GraphUses | null {
-    let uses = this.#uses.get(graph);
-    if (uses !== undefined) return uses;
-    try {
-      uses = new GraphUses(graph.nodes);
-    } catch (error) {
-      if (!isTensorError(error)) throw error;
-      uses = null;
-    }
+    const known = this.#uses.get(graph);
+    if (known !== undefined) return known;
+    const uses = recovering(
+      () => new GraphUses(graph.nodes),
+      () => null,
+    );
     this.#uses.set(graph, uses);
     return uses;
   }

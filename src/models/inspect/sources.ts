@@ -2,8 +2,8 @@
 
 import { calledGraph, functionOf } from "../model/bound-graph.ts";
 import type { Model, ModelFunction, ModelNode } from "../model/model.ts";
-import { PlaceScopes } from "../model/place-scopes.ts";
-import { ownPlace, walkPlace, type Place, type PlacedNode } from "../model/places.ts";
+import { ownPlace, type Place, type PlacedNode } from "../model/places.ts";
+import { walkTyped, type TypedVisitor } from "../model/typed-walk.ts";
 import type { Scope } from "../model/values.ts";
 
 /** A visited node in a walk through a model. */
@@ -24,14 +24,12 @@ const MAX_CALLS = 1000;
  * model must have been checked by `modelFrom`.
  */
 export function walkSources(model: Model, visit: (visited: Visited) => void): void {
-  const scopes = new PlaceScopes(model.irVersion);
   const sources = new Sources();
   let calls = 0;
-  const walkFrom = (start: Place, around: readonly ModelFunction[]): void =>
-    walkPlace(start, {
-      node(placed) {
+  const walkFrom = (start: Place, around: readonly ModelFunction[]): void => {
+    const visitor: TypedVisitor = {
+      node(placed, scope) {
         const { node, place } = placed;
-        const scope = scopes.learn(placed);
         visit({ ...placed, scope, sourcesOf: (name) => sources.of(place, name) });
         const called = functionOf(model, node);
         if (called === null) sources.follow(placed, scope);
@@ -42,7 +40,9 @@ export function walkSources(model: Model, visit: (visited: Visited) => void): vo
           sources.leave(body, placed);
         }
       },
-    });
+    };
+    walkTyped(model, visitor, start);
+  };
   walkFrom(ownPlace(model), []);
 }
 

@@ -3,7 +3,7 @@
  * inspection.
  */
 
-import { isTensorError, TensorError } from "../../core/errors.ts";
+import { recovering, TensorError } from "../../core/errors.ts";
 import type { AttributeSchema, OperatorVersion, Settings } from "../../core/operators/operator.ts";
 import { settingsOf, type Attributes } from "../../core/operators/settings.ts";
 import { quote } from "./graph.ts";
@@ -15,20 +15,14 @@ import { isReference, type Attribute, type ModelNode } from "./model.ts";
  */
 export function attributesOf({ op, attributes }: ModelNode): Record<string, unknown> {
   const entries = Object.entries(attributes);
-  const fail = (name: string, what: string): TensorError =>
-    new TensorError("attribute", `attribute ${quote(name)} ${what}`, {
-      op,
-      key: name,
-    });
-  for (const [name, attribute] of entries) {
-    if (isFloat(attribute)) throw fail(name, `contains floats, but no attribute of ${op} does`);
-    if (isReference(attribute)) {
-      const from = quote(attribute.reference);
-      throw fail(
-        name,
-        `is unknown, because each call of the function sets it with its attribute ${from}`,
-      );
-    }
+  for (const [key, attribute] of entries) {
+    const why = isFloat(attribute)
+      ? `contains floats, but no attribute of ${op} does`
+      : isReference(attribute)
+        ? `is unknown, because each call of the function sets it with its attribute ${quote(attribute.reference)}`
+        : null;
+    if (why !== null)
+      throw new TensorError("attribute", `attribute ${quote(key)} ${why}`, { op, key });
   }
   return Object.fromEntries(entries.map(([name, { value }]) => [name, value]));
 }
@@ -49,19 +43,14 @@ export function attributeError(
   // A referenced attribute gets its value from the function's caller, but its name belongs to this node.
   if (isReference(attribute) && isKnown) return null;
   if (isFloat(attribute) && isKnown) {
-    return new TensorError(
-      "attribute",
-      `${name} must not contain floats, because no attribute of the operator does`,
-      { key: name },
-    );
+    const sentence = `${name} must not contain floats, because no attribute of the operator does`;
+    return new TensorError("attribute", sentence, { key: name });
   }
-  try {
+  const check = (): null => {
     settingsOf(version, siblings, { ...required(version), [name]: attribute.value }, {});
     return null;
-  } catch (error) {
-    if (isTensorError(error)) return error;
-    throw error;
-  }
+  };
+  return recovering(check, (error) => error);
 }
 
 /**

@@ -13,8 +13,7 @@ import {
   type ValueInfo,
 } from "./model.ts";
 import { NodeIndex } from "./node-index.ts";
-import { PlaceScopes } from "./place-scopes.ts";
-import { walkNodes } from "./places.ts";
+import { walkTyped } from "./typed-walk.ts";
 import { DEFAULTS_SINCE, type Scope } from "./values.ts";
 
 /**
@@ -40,13 +39,10 @@ export function extractNode(given: Model, node: ModelNode | string): Model {
   const model = modelFrom(given);
   const own = typeof node === "string" ? new NodeIndex(model).find(node).node : node;
   checkNode(own);
-  const scopes = new PlaceScopes(model.irVersion);
   let extracted: Model | null = null;
-  walkNodes(model, {
-    node: (placed) => {
-      const scope = scopes.learn(placed);
-      if (placed.node === own && extracted === null)
-        extracted = modelOf(own, scope, model, placed.place.opsets);
+  walkTyped(model, {
+    node({ node, place }, scope) {
+      if (node === own) extracted ??= modelOf(own, scope, model, place.opsets);
     },
   });
   if (extracted !== null) return extracted;

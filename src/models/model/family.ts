@@ -79,24 +79,36 @@ export const missingParameter = (node: ModelNode, { inputs }: OperatorVersion): 
 export const hasItsInputs = (node: ModelNode, version: OperatorVersion): boolean =>
   node.inputs.length <= version.inputs.length && missingParameter(node, version) === null;
 
-export function familyOutputs(
+/**
+ * Returns the call of a valid node; null if the number of inputs is wrong. The known inputs follow the node's order.
+ * The shape is unknown if an attribute that affects shapes is unknown.
+ */
+export function familyCall(
   node: ModelNode,
-  opset: number | null,
+  opset: number,
   given: readonly Known[],
-): readonly Known[] {
-  if (opset === null) return [];
-  const { domain, op } = node;
-  const { operator, version } = lookUp({ domain, op, opset });
-  if (!hasItsInputs(node, version)) return [];
+): { call: KnownCall; isShapeKnown: boolean; inputs: readonly Known[] } | null {
+  const { operator, version } = lookUp({ domain: node.domain, op: node.op, opset });
+  if (!hasItsInputs(node, version)) return null;
   const inputs = inputsOf(version, given);
-  const dtype = outputDType(version, inputs);
-  if (dtype === null) return [];
   const { settings, unknown } = knownSettings(node, version, operator.versions);
   // Only the numeric attributes `axis` and `batch_dims` affect shapes.
   const isShapeKnown = unknown.every(({ type }) => type !== "int");
-  const call = knownCall(operator, version, settings, inputs, {});
-  const shape = isShapeKnown ? operator.inferShape(call.shapes, call) : null;
-  return [{ type: { dtype, shape }, constant: null, elements: null }];
+  return { call: knownCall(operator, version, settings, inputs, {}), isShapeKnown, inputs };
+}
+
+export function familyOutputs(
+  node: ModelNode,
+  opset: number,
+  given: readonly Known[],
+): readonly Known[] {
+  const made = familyCall(node, opset, given);
+  if (made === null) return [];
+  const { call, isShapeKnown, inputs } = made;
+  const dtype = outputDType(call.version, inputs);
+  if (dtype === null) return [];
+  const shape = isShapeKnown ? call.operator.inferShape(call.shapes, call) : null;
+  return [{ ...NOTHING_KNOWN, type: { dtype, shape } }];
 }
 
 /** Returns the output's data type, which equals the data type of any known input with the same type constraint. */

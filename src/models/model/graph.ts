@@ -45,12 +45,12 @@ export function repeatedValues({ inputs, nodes, constants }: Graph): readonly Re
   const repeated: Repeated[] = [];
   const make = (name: string, maker: string): void => {
     const other = makers.get(name);
-    if (other === undefined) makers.set(name, maker);
-    else {
-      const by = other === maker ? `, both times by ${maker}` : `: by ${other} and by ${maker}`;
-      const sentence = `${quote(name)} is computed twice${by}`;
-      repeated.push({ name, maker, sentence });
+    if (other === undefined) {
+      makers.set(name, maker);
+      return;
     }
+    const by = other === maker ? `, both times by ${maker}` : `: by ${other} and by ${maker}`;
+    repeated.push({ name, maker, sentence: `${quote(name)} is computed twice${by}` });
   };
   for (const { name } of inputs) make(name, "the inputs of the graph");
   const initial = new Set<string>();
@@ -93,16 +93,11 @@ export function checkGraph(graph: Graph): void {
   const use = (name: string, user: string): void => {
     if (there.has(name)) return;
     const node = makerOf.get(name);
-    if (node === undefined)
-      throw malformed(`${user} needs ${quote(name)}, which no node computes`, {
-        input: name,
-        node: user,
-      });
-    throw malformed(
-      `${user} needs ${quote(name)} before ${nodeTitle(node)} computes it; ` +
-        "nodes must be in execution order",
-      { input: name, node: user },
-    );
+    const why =
+      node === undefined
+        ? ", which no node computes"
+        : ` before ${nodeTitle(node)} computes it; nodes must be in execution order`;
+    throw malformed(`${user} needs ${quote(name)}${why}`, { input: name, node: user });
   };
   for (const node of nodes) {
     for (const name of node.inputs) if (name !== "") use(name, nodeTitle(node));

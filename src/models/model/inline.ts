@@ -73,16 +73,9 @@ export function destinationOf({ domain, op, attributes }: ModelNode): DType | nu
   return destination?.type === "string" ? dtypeOfElementType(destination.value) : null;
 }
 
-const identity: InlineOperator = ({ op, attributes }, inputs, opset) => {
-  const [odd] = Object.keys(attributes);
-  if (odd !== undefined) {
-    throw new TensorError(
-      "attribute",
-      `unknown attribute ${printValue(odd)}; the operator has none`,
-      { op, opset, key: odd, allowed: [] },
-    );
-  }
-  checkInputs(op, inputs, 1, opset);
+const identity: InlineOperator = (node, inputs, opset) => {
+  checkAttributes(node, opset, []);
+  checkInputs(node.op, inputs, 1, opset);
   return [inputs[0]];
 };
 
@@ -102,39 +95,27 @@ export function narrowRulesOf({ attributes }: ModelNode, fields: ErrorContext): 
 }
 
 const cast: InlineOperator = (node, inputs, opset) => {
-  const { op, attributes } = node;
-  const fields = { op, opset };
-  const odd = Object.keys(attributes).find((name) => !CAST_ATTRIBUTES.includes(name));
-  if (odd !== undefined) {
-    const sentence = `unknown attribute ${printValue(odd)}; its attributes are ${CAST_ATTRIBUTES.join(", ")}`;
-    throw new TensorError("attribute", sentence, {
-      ...fields,
-      key: odd,
-      allowed: CAST_ATTRIBUTES,
-    });
-  }
+  const fields = { op: node.op, opset };
+  checkAttributes(node, opset, ["to", "saturate", "round_mode"]);
   const dtype = destinationOf(node);
   if (dtype === null) {
     const sentence = "to must be the number of a data type that this package knows";
     throw new TensorError("attribute", sentence, { ...fields, key: "to" });
   }
-  checkInputs(op, inputs, 1, opset);
-  const [input] = inputs;
+  checkInputs(node.op, inputs, 1, opset);
   const rules = narrowRulesOf(node, fields);
-  return [castTensor(input, dtype, { ...fields, input: "input" }, rules)];
+  return [castTensor(inputs[0], dtype, { ...fields, input: "input" }, rules)];
 };
 
-const CAST_ATTRIBUTES: readonly string[] = ["to", "saturate", "round_mode"];
-
-const openvinoConvert: InlineOperator = ({ op, attributes }, inputs, opset) => {
+const openvinoConvert: InlineOperator = (node, inputs, opset) => {
+  const { op, attributes } = node;
   const fields = { op, opset };
-  const names = Object.keys(attributes);
   const { destination_type: destination } = attributes;
-  if (names.length !== 1 || destination?.type !== "string") {
+  if (Object.keys(attributes).length !== 1 || destination?.type !== "string") {
     const sentence = "the only attribute must be destination_type, a string";
     throw new TensorError("attribute", sentence, { ...fields, key: "destination_type" });
   }
-  const dtype = dtypeOfElementType(destination.value);
+  const dtype = destinationOf(node);
   if (dtype === null) {
     const must = "a data type that this package has";
     throw wrongOption("destination_type", must, destination.value, fields);
@@ -148,32 +129,22 @@ const openvinoConvert: InlineOperator = ({ op, attributes }, inputs, opset) => {
 
 const constantNode: InlineOperator = ({ op, attributes }, inputs, opset) => {
   checkInputs(op, inputs, 0, opset);
+  const fields = { op, opset };
   const given = Object.entries(attributes);
-  const [first] = given;
-  if (given.length !== 1) {
-    throw new TensorError("attribute", `it must have exactly one value, got ${given.length}`, {
-      key: "value",
-      got: given.length,
-      expected: 1,
-      op,
-      opset,
-    });
+  const { length: got } = given;
+  if (got !== 1) {
+    const sentence = `it must have exactly one value, got ${got}`;
+    throw new TensorError("attribute", sentence, { ...fields, key: "value", got, expected: 1 });
   }
-  const [name, attribute] = first;
-  const result = valueOf(name, attribute);
+  const [[key, attribute]] = given;
+  const result = valueOf(key, attribute);
   if (result === null) {
-    throw new TensorError(
-      "attribute",
-      `the attribute ${printValue(name)} of type ${attribute.type} cannot be read as a tensor`,
-      { op, opset, key: name, got: attribute.type },
-    );
+    const sentence = `the attribute ${printValue(key)} of type ${attribute.type} cannot be read as a tensor`;
+    throw new TensorError("attribute", sentence, { ...fields, key, got: attribute.type });
   }
-  if (name !== "value" && opset < SHORT_VALUES) {
-    throw new TensorError("attribute", `attribute ${name} came with version ${SHORT_VALUES}`, {
-      key: name,
-      op,
-      opset,
-    });
+  if (key !== "value" && opset < SHORT_VALUES) {
+    const sentence = `attribute ${key} came with version ${SHORT_VALUES}`;
+    throw new TensorError("attribute", sentence, { ...fields, key });
   }
   return [result];
 };
@@ -191,8 +162,7 @@ const ONNX_INLINE: Readonly<Record<string, InlineOperator>> = {
  * Converts an attribute to a tensor. Single values get rank 0, and lists get rank 1. Ints become int64, and floats
  * become float32.
  */
-function valueOf(name: string, attribute: Attribute): Tensor | null {
-  const { type, value } = attribute;
+function valueOf(name: string, { type, value }: Attribute): Tensor | null {
   if (name !== NAMES[type]) return null;
   switch (type) {
     case "tensor":
@@ -228,14 +198,22 @@ const NAMES: Readonly<Record<Attribute["type"], string | null>> = {
   other: null,
 };
 
-function checkInputs(op: string, inputs: readonly Tensor[], needed: number, opset: number): void {
-  if (inputs.length === needed) return;
-  const sentence = `the number of its inputs must be ${needed}, got ${inputs.length}`;
-  throw new TensorError("shape-mismatch", sentence, {
-    op,
-    opset,
-    key: "inputs",
-    got: inputs.length,
-    expected: needed,
-  });
+function checkAttributes(
+  { op, attributes }: ModelNode,
+  opset: number,
+  allowed: readonly string[],
+): void {
+  const key = Object.keys(attributes).find((name) => !allowed.includes(name));
+  if (key === undefined) return;
+  const known =
+    allowed.length === 0 ? "the operator has none" : `its attributes are ${allowed.join(", ")}`;
+  const sentence = `unknown attribute ${printValue(key)}; ${known}`;
+  throw new TensorError("attribute", sentence, { op, opset, key, allowed });
+}
+
+function checkInputs(op: string, inputs: readonly Tensor[], expected: number, opset: number): void {
+  const { length: got } = inputs;
+  if (got === expected) return;
+  const sentence = `the number of its inputs must be ${expected}, got ${got}`;
+  throw new TensorError("shape-mismatch", sentence, { op, opset, key: "inputs", got, expected });
 }

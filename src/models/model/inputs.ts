@@ -91,40 +91,29 @@ function checkInput(
   value: Tensor,
   bindings?: Map<string, Binding>,
 ): void {
+  const who = `the model's input ${quote(input)}`;
   if (value.dtype !== dtype) {
-    throw new TensorError(
-      "dtype",
-      `the model's input ${quote(input)} is ${dtype}, got ${value.dtype}`,
-      { input, got: value.dtype, expected: dtype },
-    );
+    const fields = { input, got: value.dtype, expected: dtype };
+    throw new TensorError("dtype", `${who} is ${dtype}, got ${value.dtype}`, fields);
   }
   if (shape === null) return;
+  const shapes = `${printShape(shape)}, got ${printShape(value.shape)}`;
   if (value.shape.length !== shape.length) {
-    throw new TensorError(
-      "rank",
-      `the model's input ${quote(input)} has rank ${shape.length}, ${printShape(shape)}, ` +
-        `got ${printShape(value.shape)}`,
-      { input, got: value.shape.length, expected: shape.length },
-    );
+    const fields = { input, got: value.shape.length, expected: shape.length };
+    throw new TensorError("rank", `${who} has rank ${shape.length}, ${shapes}`, fields);
   }
   for (const [axis, dim] of shape.entries()) {
     const got = value.shape[axis];
     if (typeof dim === "number" && dim !== got) {
-      throw new TensorError(
-        "shape-mismatch",
-        `the model's input ${quote(input)} has the shape ${printShape(shape)}, got ${printShape(value.shape)}`,
-        { input, axis, got, expected: dim },
-      );
+      const fields = { input, axis, got, expected: dim };
+      throw new TensorError("shape-mismatch", `${who} has the shape ${shapes}`, fields);
     }
     if (typeof dim !== "string" || bindings === undefined) continue;
     const first = bindings.get(dim);
     if (first !== undefined && first.size !== got) {
-      throw new TensorError(
-        "shape-mismatch",
-        `${quote(dim)} stands for one size, but is ${first.size} in ${quote(first.input)} ` +
-          `and ${got} in ${quote(input)}`,
-        { input, axis, got, expected: first.size, other: first.input },
-      );
+      const sentence = `${quote(dim)} stands for one size, but is ${first.size} in ${quote(first.input)} and ${got} in ${quote(input)}`;
+      const fields = { input, axis, got, expected: first.size, other: first.input };
+      throw new TensorError("shape-mismatch", sentence, fields);
     }
     bindings.set(dim, { size: got, input });
   }

@@ -1,9 +1,8 @@
 /** Facts about a value that are known before the model runs, and rules that combine two sources of facts. */
 
 import type { TensorType } from "../../core/operators/operator.ts";
-import { compatible, unifyDims, type Dim } from "../../core/tensor/shape.ts";
+import { compatible, unifyDims, type Dim, type PartialShape } from "../../core/tensor/shape.ts";
 import type { Constant } from "./model.ts";
-import { sameDims, sameType } from "./same-type.ts";
 
 export interface Known {
   readonly type: TensorType | null;
@@ -68,4 +67,16 @@ export function eitherKnown(a: Known, b: Known): Known {
     ? one.shape.map((dim, axis) => (dim === other.shape?.[axis] ? dim : null))
     : null;
   return { ...NOTHING_KNOWN, type: { dtype, shape } };
+}
+
+/** Returns true if data types and shapes are equal, or if both types are unknown. */
+export function sameType(a: TensorType | null, b: TensorType | null): boolean {
+  if (a === null || b === null) return a === b;
+  return a.dtype === b.dtype && sameDims(a.shape, b.shape);
+}
+
+/** Returns true if all sizes and dimension names are equal, or if both ranks are unknown. */
+export function sameDims(a: PartialShape, b: PartialShape): boolean {
+  if (a === null || b === null) return a === b;
+  return a.length === b.length && a.every((dim, axis) => dim === b[axis]);
 }

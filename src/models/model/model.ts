@@ -200,6 +200,12 @@ export function constant(name: string, tensor: Tensor): Constant {
   return { name, dtype: value.dtype, shape: value.shape, read: () => value };
 }
 
+/** Returns the names of a graph's inputs, constants and node outputs. */
+export const valueNames = ({ inputs, constants, nodes }: Graph): string[] => [
+  ...[...inputs, ...constants].map(({ name }) => name),
+  ...nodes.flatMap(({ outputs }) => outputs),
+];
+
 /** Returns `ai.onnx` for ONNX's other domain name `""`, and other domains unchanged. */
 export const domainName = (domain: string): string => (domain === "" ? "ai.onnx" : domain);
 

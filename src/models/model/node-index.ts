@@ -6,15 +6,14 @@
 import { malformed, TensorError } from "../../core/errors.ts";
 import { nearestName } from "../../core/foreign.ts";
 import { isOperator } from "../../core/operators/registry.ts";
-import { checkNode, modelFrom, modelOfLists } from "./foreign-model.ts";
-import { findIn, objectsFrom } from "./foreign.ts";
+import { checkNode, findIn, modelFrom, modelOfLists, objectsFrom } from "./foreign-model.ts";
 import { MAX_NAMES, quote } from "./graph.ts";
 import { isConstantNode } from "./inline.ts";
 import type { Constant, Graph, Model, ModelNode } from "./model.ts";
-import { PlaceScopes } from "./place-scopes.ts";
-import { ownPlace, walkNodes, walkPlace, type Place, type PlacedNode } from "./places.ts";
-import { definitionOf, hasStandardBody } from "./standard-function.ts";
+import { ownPlace, walkNodes, type Place, type PlacedNode } from "./places.ts";
+import { hasStandardBody } from "./standard-function.ts";
 import { inlinedFrom, isWithin, withoutToken } from "./runtime-names.ts";
+import { walkTyped } from "./typed-walk.ts";
 
 /** A constant or a node with a constant result, with its location. */
 export type ConstantSource = Constant | PlacedNode;
@@ -41,7 +40,7 @@ export class NodeIndex {
   readonly #own: Place;
   #all: readonly PlacedNode[] | null = null;
   #defining: readonly PlacedNode[] | null = null;
-  readonly #names = new Map<Graph, Map<string, number>>();
+  readonly #names = new Map<Graph, ReadonlyMap<string, number>>();
 
   /** @throws TensorError `malformed-file` for a value that is not a model */
   constructor(given: Model) {
@@ -78,25 +77,9 @@ export class NodeIndex {
     const found: PlacedNode[] = [];
     this.#defining = found;
     if (!this.nodes.some(({ node }) => hasStandardBody(node))) return found;
-    const model = modelFrom(this.#given);
-    const scopes = new PlaceScopes(model.irVersion);
-    const visit = (placed: PlacedNode): void => {
-      scopes.learn(placed);
-      const inside = definitionOf(placed, scopes, model);
-      if (inside !== null) walkPlace(inside, { node: visitInner });
-    };
-    const visitInner = (placed: PlacedNode): void => {
-      found.push(placed);
-      visit(placed);
-    };
-    walkNodes(model, { node: visit });
+    walkTyped(modelFrom(this.#given), { defining: (placed) => found.push(placed) });
     return found;
   }
-
-  readonly #isCalled =
-    (name: string) =>
-    (placed: PlacedNode): boolean =>
-      placed.node.name === name || this.pathOf(placed) === name;
 
   /**
    * Returns the only node with a given name. The name may be a path, a node name, an output, an operator, or a name
@@ -106,7 +89,9 @@ export class NodeIndex {
    */
   find(name: string): PlacedNode {
     const own = name === "" ? [] : this.#candidates(name);
-    const found = own.length > 0 || name === "" ? own : this.#inside().filter(this.#isCalled(name));
+    const isCalled = (placed: PlacedNode): boolean =>
+      placed.node.name === name || this.pathOf(placed) === name;
+    const found = own.length > 0 || name === "" ? own : this.#inside().filter(isCalled);
     if (found.length === 1) return found[0];
     const near = found.length === 0 ? this.#near(name) : null;
     const question = near === null ? "" : `did you mean ${near.shown}? `;
@@ -137,11 +122,9 @@ export class NodeIndex {
   }
 
   #namesOf(graph: Graph): ReadonlyMap<string, number> {
-    const known = this.#names.get(graph) ?? new Map<string, number>();
-    if (known.size > 0) return known;
-    for (const { name } of graph.nodes) known.set(name, (known.get(name) ?? 0) + 1);
-    this.#names.set(graph, known);
-    return known;
+    const names = this.#names.get(graph) ?? countOf(graph.nodes, ({ name }) => name);
+    this.#names.set(graph, names);
+    return names;
   }
 
   /** Returns the scatter or gather with the most similar name: the name that `find` accepts, and the name as shown. */
@@ -159,79 +142,66 @@ export class NodeIndex {
   #candidates(name: string): readonly PlacedNode[] {
     const { nodes } = this;
     const own = nodes.filter(({ place }) => place.kind.is === "model");
-    const lists = [
-      () => own.filter(hasName(name)),
+    return firstOf([
+      () => matching(own, name, [hasName]),
       () => this.#atPath(name),
-      () => nodes.filter(hasName(name)),
-      () => own.filter(makes(name)),
-      () => nodes.filter(makes(name)),
-      () => nodes.filter(isOf(name)),
+      () => matching(nodes, name, [hasName]),
+      () => matching(own, name, [makes]),
+      () => matching(nodes, name, [makes, isOf]),
       () => this.#inlined(name),
       () => (withoutToken(name) === name ? [] : this.#candidates(withoutToken(name))),
-    ];
-    return firstOf(lists);
+    ]);
+  }
+
+  get #places(): readonly Place[] {
+    return [...new Set(this.nodes.map(({ place }) => place))];
   }
 
   /**
    * Returns the nodes at a path. The last part of the path is a name, a value or an operator, with or without quotes.
    */
   #atPath(name: string): readonly PlacedNode[] {
-    return this.#places().flatMap(({ path, place }) => {
-      const prefix = `${path} / `;
-      if (path !== "" && !name.startsWith(prefix)) return [];
-      const last = path === "" ? name : name.slice(prefix.length);
+    return this.#places.flatMap((place) => {
+      const prefix = place.path.map((part) => `${part} / `).join("");
+      if (!name.startsWith(prefix)) return [];
       const here = this.nodes.filter((placed) => placed.place === place);
-      const isQuoted = ({ node }: PlacedNode): boolean => JSON.stringify(calledOf(node)) === last;
-      const ways = [hasName(last), makes(last), isQuoted, isOf(last)];
       // In the model's own graph, a node's path is its quoted name. An unquoted name may belong to nodes of other
       // graphs.
-      return firstOf((path === "" ? [isQuoted] : ways).map((way) => () => here.filter(way)));
+      const ways = prefix === "" ? [isQuoted] : [hasName, makes, isQuoted, isOf];
+      return matching(here, name.slice(prefix.length), ways);
     });
-  }
-
-  #places(): readonly { readonly place: Place; readonly path: string }[] {
-    const places = new Set(this.nodes.map(({ place }) => place));
-    return [...places].map((place) => ({ place, path: place.path.join(" / ") }));
   }
 
   /** Returns the nodes that ONNX Runtime may have renamed to this name when it inlined a body or a function. */
   #inlined(name: string): readonly PlacedNode[] {
-    const places = this.#places().map(({ place }) => place);
-    const found = inlinedFrom(name, places).flatMap(({ place, rest }) => {
+    const found = inlinedFrom(name, this.#places).flatMap(({ place, rest }) => {
       const within = this.nodes.filter((placed) => isWithin(placed, place));
-      const byText = (text: string): (() => readonly PlacedNode[])[] => [
-        // Nodes of an inlined function keep their names, but nodes of an inlined branch do not.
-        () => (place.kind.is === "function" ? within.filter(hasName(text)) : []),
-        () => within.filter(makes(text)),
-        () => (place.kind.is === "body" ? within.filter(isOf(text)) : []),
-      ];
+      // Nodes of an inlined function keep their names, but nodes of an inlined branch do not.
+      const ways = place.kind.is === "function" ? [hasName, makes] : [makes, isOf];
       const deeper = this.#inlined(rest);
       return firstOf([
-        ...byText(rest),
+        () => matching(within, rest, ways),
         () => deeper.filter((placed) => isWithin(placed, place)),
         // The path may contain a function that was inlined into the branch.
         () => deeper,
-        ...byText(withoutToken(rest)),
+        () => matching(within, withoutToken(rest), ways),
       ]);
     });
     return [...new Set(found)];
   }
 }
 
-const hasName =
-  (name: string) =>
-  ({ node }: PlacedNode): boolean =>
-    name !== "" && node.name === name;
+/** A way in which a node may match a name. */
+type Way = (node: ModelNode, name: string) => boolean;
 
-const makes =
-  (value: string) =>
-  ({ node }: PlacedNode): boolean =>
-    value !== "" && node.outputs.includes(value);
+const hasName: Way = (node, name) => name !== "" && node.name === name;
+const makes: Way = (node, value) => value !== "" && node.outputs.includes(value);
+const isOf: Way = (node, op) => node.op === op;
+const isQuoted: Way = (node, quoted) => JSON.stringify(calledOf(node)) === quoted;
 
-const isOf =
-  (op: string) =>
-  ({ node }: PlacedNode): boolean =>
-    node.op === op;
+/** Returns the nodes that match a name in the first way with a match. */
+const matching = (nodes: readonly PlacedNode[], name: string, ways: readonly Way[]) =>
+  firstOf(ways.map((way) => () => nodes.filter(({ node }) => way(node, name))));
 
 function firstOf(lists: readonly (() => readonly PlacedNode[])[]): readonly PlacedNode[] {
   for (const list of lists) {
@@ -283,15 +253,9 @@ export function listNodes(nodes: readonly PlacedNode[]): string {
 const isPlaced = ({ node, place }: Partial<PlacedNode>): boolean =>
   typeof node === "object" && typeof place === "object";
 
-function countOf(
-  nodes: readonly PlacedNode[],
-  textOf: (placed: PlacedNode) => string,
-): ReadonlyMap<string, number> {
+function countOf<T>(list: readonly T[], textOf: (one: T) => string): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
-  for (const placed of nodes) {
-    const text = textOf(placed);
-    counts.set(text, (counts.get(text) ?? 0) + 1);
-  }
+  for (const text of list.map(textOf)) counts.set(text, (counts.get(text) ?? 0) + 1);
   return counts;
 }
 

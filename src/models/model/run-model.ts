@@ -12,8 +12,7 @@ import { runNode as run } from "../../core/functions.ts";
 import type { NodeSpec } from "../../core/call/call.ts";
 import { asTensor, type Tensor } from "../../core/tensor/tensor.ts";
 import { attributesOf, meantVersion } from "./attributes.ts";
-import { checkNode, modelFrom } from "./foreign-model.ts";
-import { recordFrom } from "./foreign.ts";
+import { checkNode, modelFrom, recordFrom } from "./foreign-model.ts";
 import { checkGraph, listNames, MAX_NAMES, opsetOf, quote } from "./graph.ts";
 import { inlineOperator } from "./inline.ts";
 import { bindInputs, missingInput, unknownInput } from "./inputs.ts";
@@ -152,7 +151,7 @@ export const callOfNode = (opsets: Opsets, node: ModelNode, inputs: Tensors): No
     specOf(
       opsets,
       node,
-      node.inputs.map((name) => inputs[name]),
+      valuesOf(node, (name) => inputs[name]),
     ),
   );
 
@@ -200,7 +199,7 @@ function nodeValues(
 
 const valuesOf = (
   node: ModelNode,
-  valueOf: (name: string) => Tensor,
+  valueOf: (name: string) => Tensor | undefined,
 ): readonly (Tensor | undefined)[] =>
   node.inputs.map((name) => (name === "" ? undefined : valueOf(name)));
 
@@ -305,23 +304,19 @@ function unsupported(opsets: Opsets, nodes: readonly ModelNode[]): string[] {
   const missing = new Map<string, ModelNode[]>();
   for (const node of nodes) {
     const opset = opsetOf({ opsets }, node);
-    if (
-      inlineOperator(node) !== null ||
-      findVersion({ domain: node.domain, op: node.op, opset }) !== null
-    )
-      continue;
+    const isRun = findVersion({ domain: node.domain, op: node.op, opset }) !== null;
+    if (isRun || inlineOperator(node) !== null) continue;
     const home = node.domain === "ai.onnx" ? "" : `${node.domain}.`;
     const what = `${home}${node.op} at opset ${opset}`;
-    const others = missing.get(what);
-    if (others === undefined) missing.set(what, [node]);
-    else others.push(node);
+    const others = missing.get(what) ?? [];
+    others.push(node);
+    missing.set(what, others);
   }
   return [...missing].map(([what, found]) => {
     const example = found[0].name || found[0].outputs[0] || "";
     const called = example === "" ? "" : ` ${quote(example)}`;
-    return found.length === 1
-      ? `${what} (node${called})`
-      : `${what} (${found.length} nodes, first${called})`;
+    const count = found.length === 1 ? "node" : `${found.length} nodes, first`;
+    return `${what} (${count}${called})`;
   });
 }
 

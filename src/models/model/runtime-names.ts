@@ -20,8 +20,8 @@ export interface InlinedName {
 }
 
 /** Returns the graphs from which a runtime could have inlined a node or value with this name. */
-export const inlinedFrom = (name: string, places: Iterable<Place>): readonly InlinedName[] =>
-  [...places].flatMap((place) =>
+export const inlinedFrom = (name: string, places: readonly Place[]): readonly InlinedName[] =>
+  places.flatMap((place) =>
     prefixesOf(place).flatMap((prefix) => {
       if (!name.startsWith(prefix)) return [];
       const [, rest] = /^(?:_token_\d+)?_(.+)$/s.exec(name.slice(prefix.length)) ?? [];
@@ -30,17 +30,9 @@ export const inlinedFrom = (name: string, places: Iterable<Place>): readonly Inl
   );
 
 function prefixesOf({ kind, graph }: Place): readonly string[] {
-  switch (kind.is) {
-    case "function":
-      return [`_inlfunc_${kind.name}`];
-    case "body":
-      return kind.op === "If"
-        ? [...new Set([kind.attribute, graph.name])].map((name) => `_if_${name}`)
-        : [];
-    case "model":
-    case "definition":
-      return [];
-  }
+  if (kind.is === "function") return [`_inlfunc_${kind.name}`];
+  if (kind.is !== "body" || kind.op !== "If") return [];
+  return [...new Set([kind.attribute, graph.name])].map((name) => `_if_${name}`);
 }
 
 export const withoutToken = (name: string): string => name.replace(/_token_\d+$/, "");

@@ -17,9 +17,6 @@ import {
   type Model,
   type ModelNode,
 } from "./model.ts";
-import { findOpset } from "./graph.ts";
-import { placeInside, type Place, type PlacedNode } from "./places.ts";
-import type { PlaceScopes } from "./place-scopes.ts";
 import { BODIES } from "./standard-bodies.ts";
 
 /**
@@ -77,22 +74,6 @@ export interface StandardBody {
   readonly graph: Graph;
 }
 
-/**
- * Returns the location of a node's standard definition; null if no definition is recorded. A model function with the
- * operator's name takes precedence. The scopes must already contain the nodes before this node.
- */
-export function definitionOf(
-  { node, place }: PlacedNode,
-  scopes: PlaceScopes,
-  model: Model,
-): Place | null {
-  if (hasFunction(model, node)) return null;
-  const scope = scopes.scopeOf(place);
-  const opset = findOpset(place.opsets, node);
-  const body = standardBody(node, opset, (name) => scope.typeOf(name));
-  return body && placeInside(place, node, body.graph, { "ai.onnx": body.opset });
-}
-
 export const hasFunction = ({ functions = [] }: Model, { domain, op }: ModelNode): boolean =>
   functions.some((one) => one.domain === domain && one.name === op);
 
@@ -118,15 +99,13 @@ export function standardBody(
   const facts = body.features.map((feature) => factOf(feature, node, typeOf));
   const isWhole = body.inputs.slice(0, body.required).every((_, at) => node.inputs[at]);
   if (facts.includes(null) || !isWhole) return null;
-  const first = typeOf(node.inputs[0] ?? "")?.dtype ?? null;
-  const expansion = new Expansion(node, body, facts, first, rename);
+  const dtype = typeOf(node.inputs[0] ?? "")?.dtype ?? null;
+  const expansion = new Expansion({ node, body, facts, dtype, rename });
   const nodes = expansion.nodes(body.lines);
   if (expansion.isUnknown) return null;
   const outputs = node.outputs.filter((name) => name !== "").map((name) => ({ name, type: null }));
   return { opset: since, graph: { name: "", inputs: [], outputs, nodes, constants: [] } };
 }
-
-const isFloat32 = (type: TensorType | null): boolean | null => type && type.dtype === "float32";
 
 /** Returns a feature's value; null if the value is unknown, or if no body was recorded for the value. */
 function factOf(
@@ -135,13 +114,14 @@ function factOf(
   typeOf: (name: string) => TensorType | null,
 ): boolean | number | string | null {
   const [kind, key] = feature;
-  if (kind === "given") return (inputs[key] ?? "") !== "";
-  if (kind === "output") return (outputs[key] ?? "") !== "";
-  if (kind === "rank") {
+  if (kind === "given") return Boolean(inputs[key]);
+  if (kind === "output") return Boolean(outputs[key]);
+  if (kind === "rank" || kind === "float") {
+    const type = typeOf(inputs[key] ?? "");
+    if (kind === "float") return type && type.dtype === "float32";
     const [, , ...ranks] = feature;
-    return ranks.find((rank) => rank === typeOf(inputs[key] ?? "")?.shape?.length) ?? null;
+    return ranks.find((rank) => rank === type?.shape?.length) ?? null;
   }
-  if (kind === "float") return isFloat32(typeOf(inputs[key] ?? ""));
   const attribute = Object.hasOwn(attributes, key) ? attributes[key] : undefined;
   if (attribute !== undefined && isReference(attribute)) return null;
   if (kind === "set") return attribute !== undefined;
@@ -152,28 +132,24 @@ function factOf(
   return values.find((one) => one === plain) ?? null;
 }
 
+/** A node with its body, the values of the body's features, and the data type of the first input. */
+interface Expanded {
+  readonly node: ModelNode;
+  readonly body: Body;
+  readonly facts: readonly unknown[];
+  readonly dtype: DType | null;
+  readonly rename: (name: string) => string;
+}
+
 class Expansion {
   /** True if the body depends on an unknown data type, or on an attribute that a function's caller sets. */
   isUnknown = false;
-  readonly #node: ModelNode;
-  readonly #body: Body;
-  readonly #facts: readonly unknown[];
-  readonly #dtype: DType | null;
-  readonly #rename: (name: string) => string;
+  readonly #of: Expanded;
   readonly #names = new Map<string, string>([["", ""]]);
 
-  constructor(
-    node: ModelNode,
-    body: Body,
-    facts: readonly unknown[],
-    dtype: DType | null,
-    rename: (name: string) => string,
-  ) {
-    this.#node = node;
-    this.#body = body;
-    this.#facts = facts;
-    this.#dtype = dtype;
-    this.#rename = rename;
+  constructor(expanded: Expanded) {
+    this.#of = expanded;
+    const { node, body } = expanded;
     for (const [at, name] of body.inputs.entries()) this.#names.set(name, node.inputs[at] ?? "");
     for (const [at, name] of body.outputs.entries())
       if ((node.outputs[at] ?? "") !== "") this.#names.set(name, node.outputs[at]);
@@ -182,7 +158,7 @@ class Expansion {
   nodes(lines: readonly Line[]): ModelNode[] {
     return lines
       .filter(([, , , , needs = []]) =>
-        needs.every(([feature, value]) => this.#facts[feature] === value),
+        needs.every(([feature, value]) => this.#of.facts[feature] === value),
       )
       .map(([outputs, op, inputs, attributes = {}]) => {
         const names = outputs.split(" ").map((name) => this.#nameOf(name));
@@ -205,8 +181,9 @@ class Expansion {
   #nameOf(name: string): string {
     const known = this.#names.get(name);
     if (known !== undefined) return known;
-    const { op, outputs } = this.#node;
-    const made = this.#rename(`${outputs.find((one) => one !== "") ?? op}/${name}`);
+    const { node, rename } = this.#of;
+    const { op, outputs } = node;
+    const made = rename(`${outputs.find((one) => one !== "") ?? op}/${name}`);
     this.#names.set(name, made);
     return made;
   }
@@ -220,16 +197,10 @@ class Expansion {
       case "tensor":
         return this.#tensor(recorded[1], recorded[2], recorded[3]);
       case "graph": {
-        const [, outputs, lines] = recorded;
-        const infos = outputs.map((name) => ({ name: this.#nameOf(name), type: null }));
-        const graph = {
-          name: "body",
-          inputs: [],
-          outputs: infos,
-          nodes: this.nodes(lines),
-          constants: [],
-        };
-        return bodyAttribute(graph);
+        const [, names, lines] = recorded;
+        const outputs = names.map((name) => ({ name: this.#nameOf(name), type: null }));
+        const nodes = this.nodes(lines);
+        return bodyAttribute({ name: "body", inputs: [], outputs, nodes, constants: [] });
       }
       default: {
         const [type, value] = recorded;
@@ -239,16 +210,17 @@ class Expansion {
   }
 
   #given(name: string): Attribute | null {
-    const { attributes } = this.#node;
-    if (Object.hasOwn(attributes, name)) return attributes[name];
-    const { [name]: standard } = this.#body.defaults;
+    const { node, body } = this.#of;
+    if (Object.hasOwn(node.attributes, name)) return node.attributes[name];
+    const { [name]: standard } = body.defaults;
     return standard === undefined ? null : this.#attribute(standard);
   }
 
   #number(recorded: number | "@0"): number {
     if (recorded !== "@0") return recorded;
-    if (this.#dtype === null) this.isUnknown = true;
-    return DTYPES[this.#dtype ?? "float32"].onnx.number;
+    const { dtype } = this.#of;
+    if (dtype === null) this.isUnknown = true;
+    return DTYPES[dtype ?? "float32"].onnx.number;
   }
 
   #tensor(
@@ -257,11 +229,9 @@ class Expansion {
     values: readonly (number | string)[],
   ): Attribute {
     const dtype = dtypeOfNumber(this.#number(number)) ?? "float32";
-    const elements = values.map((one) =>
-      typeof one === "string" ? this.#slot(one.slice(1)) : one,
-    );
-    const whole = dtype === "int64" ? elements.map(BigInt) : elements.map(Number);
-    return { type: "tensor", value: constant("", tensor(dtype, [...shape], whole)) };
+    const given = values.map((one) => (typeof one === "string" ? this.#slot(one.slice(1)) : one));
+    const elements = dtype === "int64" ? given.map(BigInt) : given.map(Number);
+    return { type: "tensor", value: constant("", tensor(dtype, [...shape], elements)) };
   }
 
   /** Returns the number in the named attribute, or 0 if it is absent. The text `a*a` means a product. */

@@ -21,6 +21,7 @@ import {
 } from "./known.ts";
 import {
   MAX_BODY_DEPTH,
+  valueNames,
   type Constant,
   type Graph,
   type ModelNode,
@@ -65,13 +66,10 @@ export class Scope {
    * replace it.
    */
   constructor(graph: Graph, outer: Scope | null = null, irVersion = DEFAULTS_SINCE) {
-    const { inputs, outputs, values = [], nodes, constants } = graph;
+    const { inputs, outputs, values = [], constants } = graph;
     this.#outer = outer;
     this.#depth = outer === null ? 0 : outer.#depth + 1;
-    this.#own = new Set([
-      ...[...inputs, ...constants].map(({ name }) => name),
-      ...nodes.flatMap((node) => node.outputs),
-    ]);
+    this.#own = new Set(valueNames(graph));
     this.#outputs = new Set(outputs.map(({ name }) => name));
     this.#declared = new Map([...values, ...outputs].flatMap(declarationOf));
     for (const { name, type } of inputs) this.#values.set(name, this.#inputValue(name, type));

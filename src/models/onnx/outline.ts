@@ -10,7 +10,7 @@ import { malformed, TensorError } from "../../core/errors.ts";
 import { readRange, sourceFrom, type ByteSource } from "../model/byte-source.ts";
 import { MAX_BODY_DEPTH, type Model } from "../model/model.ts";
 import { sizeOf } from "../../core/tensor/shape.ts";
-import { FileCursor } from "./cursor.ts";
+import { FileCursor, type FileRecord } from "./cursor.ts";
 import { readOptionsFrom, type ReadOptions } from "./external.ts";
 import { HEAD } from "../../core/tensor/bytes.ts";
 import { namingFormat } from "./other-format.ts";
@@ -44,10 +44,7 @@ const MAX_OUTLINE = 2 ** 26;
  */
 const MAX_RECORDS = 2 ** 24;
 
-interface FileRange {
-  readonly start: number;
-  readonly end: number;
-}
+type FileRange = Pick<FileRecord, "start" | "end">;
 
 /**
  * Reads a model's graph from a file of any size, without the values of large tensors. A constant's values are read from
@@ -88,16 +85,13 @@ export function readOutline(file: ByteSource, options: ReadOptions = {}): Model 
 }
 
 function outlineOf(source: ByteSource, options: ReadOptions): Model {
-  const { size } = source;
   const outline = new OutlineWriter(source);
-  outline.copy(MODEL, size, 0);
+  outline.copy(MODEL, { start: 0, end: source.size }, 0);
   const { bytes, ranges } = outline.finish();
-  return decodeModel(bytes, options, {
-    wholeOf(part) {
-      // Tensors are views of the outline, so a byte offset identifies each tensor.
-      const range = ranges.get(part.byteOffset - bytes.byteOffset);
-      return range === undefined ? null : () => wholeTensor(source, part, range);
-    },
+  return decodeModel(bytes, options, (part) => {
+    // Tensors are views of the outline, so a byte offset identifies each tensor.
+    const range = ranges.get(part.byteOffset - bytes.byteOffset);
+    return range === undefined ? null : () => wholeTensor(source, part, range);
   });
 }
 
@@ -137,52 +131,30 @@ class OutlineWriter {
     return { bytes: this.#outline.subarray(0, this.#length), ranges: this.#ranges };
   }
 
-  /** Copies the message between the cursor and `end`. The `depth` is the number of enclosing subgraphs. */
-  copy(schema: AnySchema, end: number, depth: number): void {
-    const cursor = this.#cursor;
-    const start = cursor.position;
+  /** Copies the message from `start` to `end`. The `depth` is the number of enclosing subgraphs. */
+  copy(schema: AnySchema, { start, end }: FileRange, depth: number): void {
     const home = this.#length;
     let values = 0;
     let isWhole = true;
-    while (cursor.position < end) {
+    for (const record of this.#cursor.records(end)) {
       if (++this.#records > MAX_RECORDS) throw tooLargeModel(`more than ${MAX_RECORDS} records`);
-      const begin = cursor.position;
-      const tag = cursor.varint(end);
-      // `wire.ts` rejects the same tags, so both readers accept the same files.
-      if (tag < 8 || tag >= 2 ** 32)
-        throw malformed(`byte ${begin} of the file is an illegal tag`, { byte: begin });
-      const tagEnd = cursor.position;
-      const field = schema.byNumber.get(Math.floor(tag / 8));
-      const length = payloadLength(cursor, tag % 8, end);
-      cursor.check(length, end);
-      if (field === undefined || field.key === "docString") {
-        cursor.position += length;
-        continue;
-      }
+      const field = schema.byNumber.get(record.number);
+      if (field === undefined || field.key === "docString") continue;
       const inner = typeof field.kind === "string" ? field.nested?.() : field.kind;
-      if (inner !== undefined && tag % 8 === WIRE.length) {
+      if (inner !== undefined && record.wireType === WIRE.length) {
         const isBody = inner === GRAPH && schema === ATTRIBUTE;
-        const next = cursor.position + length;
-        if (!isBody || depth < MAX_BODY_DEPTH) {
-          this.#copyInner(inner, begin, tagEnd, next, isBody ? depth + 1 : depth);
-        }
-        cursor.position = next;
+        if (!isBody || depth < MAX_BODY_DEPTH)
+          this.#copyInner(inner, record, isBody ? depth + 1 : depth);
         continue;
       }
       const most = mostValues(schema, field);
-      if (most === null) {
-        if (length > MAX_FIELD)
-          throw tooLargeModel(`${field.name} of ${length} bytes in a ${schema.name}`);
-      } else {
-        values += cursor.position + length - begin;
-        if (values > most) {
-          isWhole = false;
-          cursor.position += length;
-          continue;
-        }
-      }
-      cursor.position += length;
-      this.#append(cursor.between(begin, cursor.position));
+      const length = record.end - record.start;
+      if (most !== null) values += record.end - record.begin;
+      else if (length > MAX_FIELD)
+        throw tooLargeModel(`${field.name} of ${length} bytes in a ${schema.name}`);
+      if (most === null || values <= most)
+        this.#append(this.#cursor.between(record.begin, record.end));
+      else isWhole = false;
     }
     if (isWhole) return;
     if (schema === TENSOR) this.#ranges.set(home, { start, end });
@@ -191,11 +163,11 @@ class OutlineWriter {
   }
 
   /** Copies a message with its tag. Five bytes are reserved for the length, which is known only after the copy. */
-  #copyInner(schema: AnySchema, begin: number, tagEnd: number, end: number, depth: number): void {
-    this.#append(this.#cursor.between(begin, tagEnd));
+  #copyInner(schema: AnySchema, record: FileRecord, depth: number): void {
+    this.#append(this.#cursor.between(record.begin, record.tagEnd));
     this.#append(LENGTH_SPACE);
     const home = this.#length;
-    this.copy(schema, end, depth);
+    this.copy(schema, record, depth);
     let length = this.#length - home;
     for (let at = home - LENGTH_SPACE.length; at < home; at++, length >>>= 7) {
       this.#outline[at] = (length & 0x7f) | (at < home - 1 ? 0x80 : 0);
@@ -220,27 +192,6 @@ const LENGTH_SPACE = new Uint8Array(5);
 
 /** The record `type: UNDEFINED`. If a field occurs several times, the last record counts. */
 const NO_TYPE = new Uint8Array([0xa0, 0x01, 0x00]);
-
-/** Returns a record's payload length, and advances the cursor past the length field or the varint. */
-function payloadLength(cursor: FileCursor, wireType: number, end: number): number {
-  switch (wireType) {
-    case WIRE.varint: {
-      cursor.skipVarint(end);
-      return 0;
-    }
-    case WIRE.bit64:
-      return 8;
-    case WIRE.bit32:
-      return 4;
-    case WIRE.length:
-      return cursor.varint(end);
-    default:
-      throw malformed(
-        `byte ${cursor.position} of the file begins a field of wire type ${wireType}, which ONNX does not use`,
-        { byte: cursor.position, got: wireType },
-      );
-  }
-}
 
 /** The maximum number of value bytes in a message that is copied whole; null for fields without values. */
 function mostValues(schema: AnySchema, field: NamedField): number | null {

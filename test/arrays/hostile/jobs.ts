@@ -4,7 +4,7 @@ import * as fs from "node:fs";
 import * as path from "node:path";
 import { rootsFrom } from "../../../src/arrays/chunked/job/roots.ts";
 import { startPool } from "../../../src/arrays/chunked/run/pool.ts";
-import { statusOf } from "../../../src/cli/commands/job-status.ts";
+import { statusOf } from "../../../src/cli/commands/job.ts";
 import {
   describeJob,
   findJobs,

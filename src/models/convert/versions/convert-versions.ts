@@ -1,21 +1,24 @@
 /** Converts a node that is neither a scatter nor a gather between ONNX opsets, one version at a time. */
 
-import type { ModelNode } from "../../model/model.ts";
 import { isTensorError, sentenceOf, TensorError, type ErrorCode } from "../../../core/errors.ts";
-import type { GraphContext } from "../context.ts";
-import type { Revised } from "../log.ts";
+import type { ModelNode } from "../../model/model.ts";
+import type { Converted, GraphContext } from "../context.ts";
 import { refusal } from "../meaning.ts";
-import { trimmed } from "./node-edits.ts";
-import { Step } from "./step.ts";
-import { HISTORIES } from "./table.ts";
+import { SHARED, type Facts } from "./facts.ts";
+import { INPUTS } from "./inputs.ts";
+import { MEANINGS } from "./meanings.ts";
+import { Step, trimmed } from "./step.ts";
+import { historyOf, type Change } from "./table.ts";
+
+/** The changes that rows of the table name. */
+export const FACTS: Facts = { ...SHARED, ...INPUTS, ...MEANINGS };
 
 /** Throws `unsupported-model` for a feature that the target version cannot express. */
-export function convertVersions(node: ModelNode, opset: number, context: GraphContext): Revised {
+export function convertVersions(node: ModelNode, opset: number, context: GraphContext): Converted {
   const notes = new Set<string>();
-  const isSame = opset === context.target.opset;
-  const nodes = isSame ? [node] : advance(node, opset, context, notes);
   const { opset: target } = context.target;
-  const to = nodes.map((one) => versionName(one.op, target)).join(", ");
+  const nodes = opset === target ? [node] : advance(node, opset, context, notes);
+  const to = nodes.map(({ op }) => versionName(op, target)).join(", ");
   return { nodes, from: versionName(node.op, opset), to, notes };
 }
 
@@ -26,7 +29,9 @@ function advance(
   notes: Set<string>,
 ): ModelNode[] {
   const { opset: target } = context.target;
-  const [first, ...changes] = historyOf(node.op);
+  const versions = historyOf(node.op);
+  if (versions.length === 0) throw refusal(`this package does not know the versions of ${node.op}`);
+  const [{ since: first }, ...changes] = versions;
   if (target < first)
     throw refusal(`opset ${target} does not have ${node.op} yet; opset ${first} has it`);
   const isUp = target > opset;
@@ -35,26 +40,20 @@ function advance(
     : changes.findLast(({ since }) => since <= opset && since > target);
   if (change === undefined) return [node];
   const reached = isUp ? change.since : change.since - 1;
-  const step = new Step(versionName(node.op, reached), reached, notes, context);
-  const changed = isUp
-    ? change.up(node, step)
-    : orAdvice(change.since, () => change.down(trimmed(node), step));
-  return [...step.front, changed].flatMap((one) => advance(one, reached, context, notes));
+  const start = isUp ? node : trimmed(node);
+  const step = new Step(start, versionName(node.op, reached), reached, notes, context);
+  apply(change, isUp, step);
+  return [...step.front, step.node].flatMap((one) => advance(one, reached, context, notes));
 }
 
-function orAdvice<T>(since: number, action: () => T): T {
+function apply({ since, facts }: Change, isUp: boolean, step: Step): void {
   try {
-    return action();
+    for (const [name, ...settings] of facts) FACTS[name][isUp ? "up" : "down"]?.(step, ...settings);
   } catch (cause) {
-    if (!isTensorError(cause, "unsupported-model")) throw cause;
+    if (isUp || !isTensorError(cause, "unsupported-model")) throw cause;
     const sentence = `${sentenceOf(cause)}; opset ${since} supports it`;
     throw new TensorError<ErrorCode>(cause.code, sentence, cause, { cause });
   }
-}
-
-function historyOf(op: string): (typeof HISTORIES)[string] {
-  if (Object.hasOwn(HISTORIES, op)) return HISTORIES[op];
-  throw refusal(`this package does not know the versions of ${op}`);
 }
 
 /**
@@ -62,7 +61,8 @@ function historyOf(op: string): (typeof HISTORIES)[string] {
  * its name.
  */
 function versionName(op: string, opset: number): string {
-  if (!Object.hasOwn(HISTORIES, op)) return op;
-  const [first, ...changes] = HISTORIES[op];
-  return `${op}-${changes.findLast(({ since }) => since <= opset)?.since ?? first}`;
+  const versions = historyOf(op);
+  if (versions.length === 0) return op;
+  const { since } = versions.findLast((one) => one.since <= opset) ?? versions[0];
+  return `${op}-${since}`;
 }

@@ -1,20 +1,23 @@
-/** One step of a node's conversion, from one version to the next, with the known facts about its values. */
+/** One step of a node's conversion, from one version to the next: the node, and the known facts about its values. */
 
-import { readConstant, type Attribute, type ModelNode } from "../../model/model.ts";
-import { MAX_RANK, product, type PartialShape } from "../../../core/tensor/shape.ts";
-import { reader } from "../../../core/tensor/scalar.ts";
-import { tensor, type Tensor } from "../../../core/tensor/tensor.ts";
+import { malformed } from "../../../core/errors.ts";
+import type { TensorError } from "../../../core/errors.ts";
 import type { DType, Scalar } from "../../../core/tensor/dtype.ts";
+import { reader } from "../../../core/tensor/scalar.ts";
+import { MAX_RANK, product, type PartialShape } from "../../../core/tensor/shape.ts";
+import { tensor, type Tensor } from "../../../core/tensor/tensor.ts";
+import { isReference, readConstant, type Attribute, type ModelNode } from "../../model/model.ts";
 import type { GraphContext } from "../context.ts";
-import { certainShape, onlyDeclared } from "../meaning.ts";
-
-/** Returns the base name for values that a step adds: the node's first output. */
-const baseOf = ({ op, outputs }: ModelNode): string => outputs.find((name) => name !== "") ?? op;
+import { certainShape, onlyDeclared, refusal } from "../meaning.ts";
 
 /** The maximum length of constant lists that a step reads. Axes need one entry per axis, and pads need two. */
 const LONGEST = 2 * MAX_RANK;
 
+type Value = number | string | boolean | readonly (number | bigint | string)[];
+
+/** Changes one node. Inputs are named by their position, and an omitted input has an empty name. */
 export class Step {
+  node: ModelNode;
   /** The title of the version after the step, such as `Slice-10`. */
   readonly title: string;
   /** Nodes that the step inserts before the node, in execution order. */
@@ -25,7 +28,14 @@ export class Step {
   readonly #context: GraphContext;
 
   /** @param opset the opset after the step, which inserted nodes use */
-  constructor(title: string, opset: number, notes: Set<string>, context: GraphContext) {
+  constructor(
+    node: ModelNode,
+    title: string,
+    opset: number,
+    notes: Set<string>,
+    context: GraphContext,
+  ) {
+    this.node = node;
     this.title = title;
     this.notes = notes;
     this.#opset = opset;
@@ -37,12 +47,26 @@ export class Step {
     return this.#context.target.opset;
   }
 
+  /** Returns the error for a node that the version after the step cannot express. */
+  refusal(reason: string): TensorError {
+    return refusal(`${this.title} ${reason}`);
+  }
+
+  input(at: number): string {
+    return this.node.inputs[at] ?? "";
+  }
+
+  dtype(at: number): DType | null {
+    return this.dtypeOf(this.input(at));
+  }
+
   dtypeOf(name: string): DType | null {
     return this.#context.scope.typeOf(name)?.dtype ?? null;
   }
 
-  shapeOf(name: string): PartialShape {
+  shape(at: number): PartialShape {
     const { scope } = this.#context;
+    const name = this.input(at);
     const shape = scope.typeOf(name)?.shape ?? null;
     const certain = certainShape(name, scope);
     const isCertain = shape?.every((dim, axis) => dim === certain?.[axis]) ?? true;
@@ -51,8 +75,9 @@ export class Step {
     return shape;
   }
 
-  rankOf(name: string): number | null {
+  rank(at: number): number | null {
     const { scope } = this.#context;
+    const name = this.input(at);
     const rank = scope.typeOf(name)?.shape?.length ?? null;
     if (rank !== null && certainShape(name, scope) === null)
       this.notes.add(onlyDeclared("rank", name, "the conversion counts axes with this rank"));
@@ -60,47 +85,163 @@ export class Step {
   }
 
   /** Returns the integers of a short constant list or scalar; null for other values. */
-  integersOf(name: string): readonly bigint[] | null {
-    const found = this.constantOf(name);
+  integers(at: number): readonly bigint[] | null {
+    const found = this.constant(at);
     const isList = found !== null && found.shape.length <= 1 && found.size <= LONGEST;
     if (!isList || (found.dtype !== "int64" && found.dtype !== "int32")) return null;
     return Array.from(found.data as Iterable<number | bigint>, BigInt);
   }
 
   /** Returns the element of a single-element constant; null for other values. */
-  scalarOf(name: string): Scalar | null {
-    const found = this.constantOf(name);
+  scalar(at: number): Scalar | null {
+    const found = this.constant(at);
     return found === null || found.size !== 1 ? null : reader(found.dtype, found.data)(0);
   }
 
-  constantOf(name: string): Tensor | null {
-    const found = this.#context.scope.constantOf(name);
+  constant(at: number): Tensor | null {
+    const found = this.#context.scope.constantOf(this.input(at));
     if (found === null || found.dtype === null || product(found.shape) > LONGEST) return null;
     return readConstant(found);
   }
 
-  list(node: ModelNode, suffix: string, values: readonly (number | bigint)[]): string {
-    return this.constant(node, suffix, tensor("int64", [values.length], values.map(BigInt)));
+  /** Returns the integers of an input that must be a constant. Throws `unsupported-model` for another value. */
+  known(at: number, name: string): readonly bigint[] {
+    const values = this.integers(at);
+    if (values !== null) return values;
+    throw this.refusal(`needs a constant ${name}, but the input ${name} is not a constant`);
   }
 
-  constant(node: ModelNode, suffix: string, value: Tensor): string {
+  /** Throws `unsupported-model` for an attribute whose value comes from a function's caller. */
+  attribute(name: string): Attribute | undefined {
+    const { attributes } = this.node;
+    if (!Object.hasOwn(attributes, name)) return undefined;
+    const { [name]: attribute } = attributes;
+    if (isReference(attribute))
+      throw refusal(`the attribute ${name} depends on the caller of the function`);
+    return attribute;
+  }
+
+  /**
+   * Returns an attribute's value; undefined if the node does not have the attribute. Throws `malformed-file` for a
+   * tensor or a graph.
+   */
+  value(name: string): Value | undefined {
+    const attribute = this.attribute(name);
+    if (attribute === undefined) return undefined;
+    const { type } = attribute;
+    if (type === "int") return Number(attribute.value);
+    if (type === "other" || type === "tensor" || type === "tensors")
+      throw malformed(`the attribute ${name} is of the wrong type`, { key: name });
+    return attribute.value;
+  }
+
+  /** Throws `malformed-file` for an attribute that is not a number. */
+  number<T>(name: string, absent: T): number | T {
+    const value = this.value(name);
+    if (value === undefined) return absent;
+    if (typeof value === "number") return value;
+    throw malformed(`the attribute ${name} must be a number`, { key: name });
+  }
+
+  /**
+   * Returns an integer attribute, rounded if its magnitude exceeds 2^53. Throws `malformed-file` for an attribute that
+   * is not an integer.
+   */
+  int<T>(name: string, absent: T): number | T {
+    const value = this.number(name, null);
+    if (value === null) return absent;
+    if (Number.isInteger(value)) return value;
+    throw malformed(`the attribute ${name} must be an integer`, { key: name });
+  }
+
+  /** Returns an integer attribute exactly, because ONNX exporters write 2^63 - 1 for the end of an axis. */
+  exactInt<T>(name: string, absent: T): bigint | T {
+    const value = this.int(name, null);
+    if (value === null) return absent;
+    const attribute = this.attribute(name);
+    return BigInt(attribute?.type === "int" ? attribute.value : value);
+  }
+
+  /**
+   * Returns a list of integers from an attribute; undefined if the node does not have the attribute. Throws
+   * `malformed-file` for an attribute that is not a list of integers.
+   */
+  ints(name: string): readonly bigint[] | undefined {
+    const attribute = this.attribute(name);
+    if (attribute === undefined) return undefined;
+    if (attribute.type === "ints" && attribute.value.every((one) => Number.isInteger(Number(one))))
+      return attribute.value.map(BigInt);
+    throw malformed(`the attribute ${name} must be a list of integers`, { key: name });
+  }
+
+  /** Sets an attribute: an integer, text, a list of integers, or a whole attribute. */
+  set(
+    name: string,
+    value: bigint | number | string | readonly (number | bigint)[] | Attribute,
+  ): void {
+    this.node = {
+      ...this.node,
+      attributes: { ...this.node.attributes, [name]: attributeOf(value) },
+    };
+  }
+
+  /** Removes attributes. A node without these attributes stays the same object. */
+  drop(...names: readonly string[]): void {
+    const entries = Object.entries(this.node.attributes);
+    const kept = entries.filter(([name]) => !names.includes(name));
+    if (kept.length < entries.length)
+      this.node = { ...this.node, attributes: Object.fromEntries(kept) };
+  }
+
+  /** Replaces some inputs; `""` omits an input. */
+  setInputs(changed: Readonly<Record<number, string>>): void {
+    const last = Math.max(this.node.inputs.length - 1, ...Object.keys(changed).map(Number));
+    const inputs = Array.from({ length: last + 1 }, (_, at) => changed[at] ?? this.input(at));
+    this.node = trimmed({ ...this.node, inputs });
+  }
+
+  /** Adds a constant list, and returns its name. */
+  list(suffix: string, values: readonly (number | bigint)[]): string {
+    return this.addConstant(suffix, tensor("int64", [values.length], values.map(BigInt)));
+  }
+
+  addConstant(suffix: string, value: Tensor): string {
     const { dtype, shape, data } = value;
     // The key includes the value, because nodes without a first output share a name.
     const details = [dtype, shape, Array.from(data as Iterable<unknown>, String)];
-    return this.#context.additions.constant(baseOf(node), suffix, () => value, details);
+    return this.#context.additions.constant(this.#base, suffix, () => value, details);
   }
 
   /** Inserts a node before the converted node, and returns the name of its output. */
   put(
     op: string,
-    node: ModelNode,
     inputs: readonly string[],
     attributes: Readonly<Record<string, Attribute>> = {},
   ): string {
     const { scope, additions } = this.#context;
-    const made = additions.node(op, baseOf(node), inputs, attributes);
+    const made = additions.node(op, this.#base, inputs, attributes);
     this.front.push(made);
     scope.learn(made, this.#opset);
     return made.outputs[0];
   }
+
+  /** The base name for values that the step adds: the node's first output. */
+  get #base(): string {
+    const { op, outputs } = this.node;
+    return outputs.find((name) => name !== "") ?? op;
+  }
+}
+
+function attributeOf(value: Parameters<Step["set"]>[1]): Attribute {
+  if (typeof value === "string") return { type: "string", value };
+  if (typeof value === "number" || typeof value === "bigint") return { type: "int", value };
+  return "type" in value ? value : { type: "ints", value };
+}
+
+/** Returns a copy of the node without trailing empty input names, which older versions may reject. */
+export function trimmed(node: ModelNode): ModelNode {
+  const last = node.inputs.findLastIndex((name) => name !== "");
+  return last + 1 === node.inputs.length
+    ? node
+    : { ...node, inputs: node.inputs.slice(0, last + 1) };
 }

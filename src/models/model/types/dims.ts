@@ -55,38 +55,40 @@ export function broadcastShapes(shapes: readonly PartialShape[]): PartialShape {
   return result;
 }
 
+const isNumber = (dim: Dim): dim is number => typeof dim === "number";
+
 export function sumDims(dims: readonly Dim[]): Dim {
-  const others = dims.filter((dim) => typeof dim !== "number");
-  const sum = dims.reduce<number>((total, dim) => total + (typeof dim === "number" ? dim : 0), 0);
+  const others = dims.filter((dim) => !isNumber(dim));
+  const sum = dims.filter(isNumber).reduce((total, dim) => total + dim, 0);
   if (others.length === 0) return sizeDim(sum);
   return others.length === 1 && sum === 0 ? others[0] : null;
 }
 
+const productOf = (dims: readonly Dim[]): number =>
+  dims.filter(isNumber).reduce((total, dim) => total * dim, 1);
+
 export function productDims(dims: readonly Dim[]): Dim {
   if (dims.includes(0)) return 0;
-  const others = dims.filter((dim) => typeof dim !== "number");
-  const size = numbersOf(dims).reduce((total, dim) => total * dim, 1);
+  const others = dims.filter((dim) => !isNumber(dim));
+  const size = productOf(dims);
   if (others.length === 0) return sizeDim(size);
   return others.length === 1 && size === 1 ? others[0] : null;
 }
-
-const numbersOf = (dims: readonly Dim[]): number[] => dims.filter((dim) => typeof dim === "number");
 
 /**
  * Returns the missing factor with which the product of `parts` equals the product of `dims`. Equal names cancel,
  * because a name stands for one size.
  */
 export function quotientDims(dims: readonly Dim[], parts: readonly Dim[]): Dim {
-  const rest = dims.filter((dim) => typeof dim !== "number");
+  const rest = dims.filter((dim) => !isNumber(dim));
   const isCancelled = parts.every((dim) => {
-    if (typeof dim === "number") return true;
+    if (isNumber(dim)) return true;
     const place = dim === null ? -1 : rest.indexOf(dim);
     if (place >= 0) rest.splice(place, 1);
     return place >= 0;
   });
   if (!isCancelled || rest.includes(null)) return null;
-  const size = numbersOf(dims).reduce((total, dim) => total * dim, 1);
-  const divisor = numbersOf(parts).reduce((total, dim) => total * dim, 1);
+  const [size, divisor] = [productOf(dims), productOf(parts)];
   if (divisor === 0 || !Number.isSafeInteger(size) || !Number.isSafeInteger(divisor)) return null;
   if (rest.length === 1) return size === divisor ? rest[0] : null;
   if (rest.length > 1) return null;
@@ -106,4 +108,32 @@ export function countedAxes(axes: readonly number[], rank: number): number[] {
   const counted = axes.map((axis) => countedAxis(axis, rank));
   if (new Set(counted).size < counted.length) throw wrongNode("an axis must not be named twice");
   return counted;
+}
+
+/** Changes the dimension at an axis. If the axis is unknown, only the rank is known. */
+export function atAxis(
+  dims: readonly Dim[],
+  axis: number | null,
+  change: (dim: Dim) => Dim,
+): readonly Dim[] {
+  if (axis === null) return unknownDims(dims.length);
+  const at = countedAxis(axis, dims.length);
+  return dims.with(at, change(dims[at]));
+}
+
+/**
+ * Changes the dimensions at the given axes, by default at all axes. The callback also gets an axis's position in the
+ * list. If the axes are unknown, only the rank is known.
+ */
+export function atAxes(
+  dims: readonly Dim[],
+  axes: readonly number[] | null | undefined,
+  change: (dim: Dim, at: number) => Dim,
+): readonly Dim[] {
+  if (axes === null) return unknownDims(dims.length);
+  const counted = countedAxes(axes ?? [...dims.keys()], dims.length);
+  return dims.map((dim, axis) => {
+    const at = counted.indexOf(axis);
+    return at < 0 ? dim : change(dim, at);
+  });
 }

@@ -3,7 +3,7 @@
  * element is a number, the name of a dimension, or null if unknown. Only scalars and lists are traced.
  */
 
-import { isTensorError } from "../../../core/errors.ts";
+import { recovering } from "../../../core/errors.ts";
 import { DTYPES, integerRange, type DType } from "../../../core/tensor/dtype.ts";
 import { product, type Dim } from "../../../core/tensor/shape.ts";
 import { tensor, type Tensor } from "../../../core/tensor/tensor.ts";
@@ -52,12 +52,12 @@ export function elementsOf(known: Known): readonly Dim[] | null {
   return values?.map((one) => (Number.isSafeInteger(Number(one)) ? Number(one) : null)) ?? null;
 }
 
+export const clamped = (value: number | bigint): number =>
+  Math.max(Number.MIN_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, Number(value)));
+
 /** Returns a constant's integers. Integers beyond the safe range are clamped to it. */
-export function clampedIntegers(known: Known): readonly number[] | null {
-  const low = Number.MIN_SAFE_INTEGER;
-  const high = Number.MAX_SAFE_INTEGER;
-  return integersOf(known)?.map((one) => Math.max(low, Math.min(high, Number(one)))) ?? null;
-}
+export const clampedIntegers = (known: Known): readonly number[] | null =>
+  integersOf(known)?.map(clamped) ?? null;
 
 const integersOf = ({ constant }: Known): readonly (number | bigint)[] | null =>
   constant?.dtype && isFollowed(constant.dtype) ? valuesOf(constant) : null;
@@ -70,84 +70,7 @@ export const floatsOf = ({ constant }: Known): readonly number[] | null =>
 function valuesOf(constant: Constant): readonly (number | bigint)[] | null {
   const { shape } = constant;
   if (shape.length > 1 || product(shape) > MAX_ELEMENTS) return null;
-  try {
-    return Array.from(readConstant(constant).data as Iterable<number | bigint>);
-  } catch (error) {
-    // An unreadable constant is reported later, when its values are needed.
-    if (isTensorError(error)) return null;
-    throw error;
-  }
+  // An unreadable constant is reported later, when its values are needed.
+  const read = () => Array.from(readConstant(constant).data as Iterable<number | bigint>);
+  return recovering(read, () => null);
 }
-
-/**
- * Computes an integer from two or more integers, with null for an uncertain result. Dimension names stand for sizes,
- * which are never negative.
- */
-export type Fold = (...elements: readonly Dim[]) => Dim;
-
-const broadcastElement = (list: readonly Dim[] | null, position: number): Dim =>
-  list === null ? null : list.length === 1 ? list[0] : (list[position] ?? null);
-
-/** Applies a function to the elements of broadcast values. The longest value has `count` elements. */
-export function foldElements(
-  lists: readonly (readonly Dim[] | null)[],
-  count: number,
-  fold: Fold,
-): readonly Dim[] | null {
-  if (count > MAX_ELEMENTS) return null;
-  return Array.from({ length: count }, (_, position) =>
-    fold(...lists.map((list) => broadcastElement(list, position))),
-  );
-}
-
-type Numbers = (a: number, b: number) => number | boolean;
-
-const ofNumbers =
-  (compute: Numbers): Fold =>
-  (a, b) => {
-    if (typeof a !== "number" || typeof b !== "number") return null;
-    const result = Number(compute(a, b));
-    return Number.isSafeInteger(result) ? result + 0 : null;
-  };
-
-const add = ofNumbers((a, b) => a + b);
-const multiply = ofNumbers((a, b) => a * b);
-const equal = ofNumbers((a, b) => a === b);
-/** Divides two numbers. Inexact negative quotients are unknown, because specifications disagree about the rounding. */
-const divide = ofNumbers((a, b) =>
-  b !== 0 && (a % b === 0 || (a >= 0 && b > 0)) ? Math.trunc(a / b) : Number.NaN,
-);
-
-const isNegative = (one: Dim): boolean => typeof one === "number" && one < 0;
-
-const reduceWith =
-  (fold: (a: Dim, b: Dim) => Dim): Fold =>
-  (first, ...others) =>
-    others.reduce(fold, first);
-
-export const FOLDS: Readonly<Record<string, Fold>> = {
-  Add: (a, b) => (a === 0 ? b : b === 0 ? a : add(a, b)),
-  Sub: (a, b) => (b === 0 ? a : ofNumbers((x, y) => x - y)(a, b)),
-  Mul: (a, b) => (a === 1 ? b : b === 1 ? a : multiply(a, b)),
-  Div: (a, b) => (b === 1 ? a : divide(a, b)),
-  Mod: ofNumbers((a, b) => (a >= 0 && b > 0 ? a % b : Number.NaN)),
-  Neg: (a) => (typeof a === "number" ? 0 - a : null),
-  Abs: (a) => (typeof a === "number" ? Math.abs(a) : a),
-  Max: reduceWith((a, b) => (a !== null && a === b ? a : ofNumbers(Math.max)(a, b))),
-  Min: reduceWith((a, b) => (a !== null && a === b ? a : ofNumbers(Math.min)(a, b))),
-  Equal(a, b) {
-    if (a !== null && a === b) return 1;
-    const isSize = typeof a === "string" || typeof b === "string";
-    return isSize && (isNegative(a) || isNegative(b)) ? 0 : equal(a, b);
-  },
-  Greater: ofNumbers((a, b) => a > b),
-  GreaterOrEqual: ofNumbers((a, b) => a >= b),
-  Less: ofNumbers((a, b) => a < b),
-  LessOrEqual: ofNumbers((a, b) => a <= b),
-  And: (a, b) => (a === 0 || b === 0 ? 0 : multiply(a, b)),
-  Or: (a, b) => (a === 1 || b === 1 ? 1 : ofNumbers(Math.max)(a, b)),
-  Xor: ofNumbers((a, b) => a !== b),
-  Not: (a) => (typeof a === "number" ? 1 - a : null),
-  Where: (condition, a, b) =>
-    condition === 1 ? a : condition === 0 ? b : a !== null && a === b ? a : null,
-};

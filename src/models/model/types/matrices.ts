@@ -1,82 +1,77 @@
-/** Type rules for matrix products and for operators on sequences. */
+/** Shapes of matrix products, attention, and operators that pass a state along a sequence or from call to call. */
 
-import type { DType } from "../../../core/tensor/dtype.ts";
 import type { Dim, PartialShape } from "../../../core/tensor/shape.ts";
-import { broadcastShapes, givenDim, sameDim, unknownDims, wrongNode } from "./dims.ts";
+import {
+  broadcastShapes,
+  givenDim,
+  productDims,
+  sameDim,
+  sumDims,
+  unknownDims,
+  wrongNode,
+} from "./dims.ts";
 import { output, type NodeView, type TypeRule } from "./node-view.ts";
+import type { ShapeOf } from "./rule-kinds.ts";
 
-/** `MatMul` as in NumPy: a vector temporarily gets an axis of size 1. */
-function productShape(a: PartialShape, b: PartialShape): PartialShape {
-  if (a === null || b === null) return null;
-  if (a.length === 0 || b.length === 0)
-    throw wrongNode("a matrix must have one axis or more, got a scalar");
-  const left = a.length === 1 ? [1, ...a] : a;
-  const right = b.length === 1 ? [...b, 1] : b;
-  sameDim(left[left.length - 1], right[right.length - 2]);
-  const batches = broadcastShapes([left.slice(0, -2), right.slice(0, -2)]) ?? [];
-  return [
-    ...batches,
-    ...(a.length === 1 ? [] : left.slice(-2, -1)),
-    ...(b.length === 1 ? [] : right.slice(-1)),
-  ];
+/** `MatMul` of two inputs as in NumPy: a vector temporarily gets an axis of size 1. */
+export const productOf =
+  (first: number, second: number): ShapeOf =>
+  (view) => {
+    const [a, b] = [view.shape(first), view.shape(second)];
+    if (a === null || b === null) return null;
+    if (a.length === 0 || b.length === 0)
+      throw wrongNode("a matrix must have one axis or more, got a scalar");
+    const left = a.length === 1 ? [1, ...a] : a;
+    const right = b.length === 1 ? [...b, 1] : b;
+    sameDim(left[left.length - 1], right[right.length - 2]);
+    const batches = broadcastShapes([left.slice(0, -2), right.slice(0, -2)]) ?? [];
+    return [
+      ...batches,
+      ...(a.length === 1 ? [] : left.slice(-2, -1)),
+      ...(b.length === 1 ? [] : right.slice(-1)),
+    ];
+  };
+
+/** Returns an input's dimensions, which are null if unknown. Throws for another rank. */
+function dimsOf(view: NodeView, position: number, rank: number): readonly Dim[] {
+  const shape = view.shape(position) ?? unknownDims(rank);
+  if (shape.length !== rank) throw wrongNode(`input ${position} has ${rank} axes`);
+  return shape;
 }
-
-export const matMul: TypeRule = (view) => [
-  output(view.sharedDType([0, 1]), productShape(view.shape(0), view.shape(1))),
-];
-
-export const matMulInteger: TypeRule = (view) => [
-  output("int32", productShape(view.shape(0), view.shape(1))),
-];
-
-/** `QLinearMatMul`: the output has the data type of the last zero point. */
-export const qLinearMatMul: TypeRule = (view) => [
-  output(view.dtype(7), productShape(view.shape(0), view.shape(3))),
-];
 
 /**
  * `GroupedMatMul`: rows [M, K] are multiplied by matrices [G, K, N]. The indices [M, S] select the matrices, and a bias
  * [G, N] is added.
  */
-export const groupedMatMul: TypeRule = (view) => {
-  const dims = (position: number, rank: number): readonly Dim[] => {
-    const shape = view.shape(position) ?? unknownDims(rank);
-    if (shape.length !== rank) throw wrongNode(`input ${position} has ${rank} axes`);
-    return shape;
-  };
-  const [rows, inner] = dims(0, 2);
-  const [groups, other, columns] = dims(1, 3);
-  const [rowsOfIndices, selections] = dims(2, 2);
-  const [groupsOfBias, columnsOfBias] = dims(3, 2);
+export function grouped(view: NodeView): PartialShape {
+  const [rows, inner] = dimsOf(view, 0, 2);
+  const [groups, other, columns] = dimsOf(view, 1, 3);
+  const [rowsOfIndices, selections] = dimsOf(view, 2, 2);
+  const [groupsOfBias, columnsOfBias] = dimsOf(view, 3, 2);
   sameDim(inner, other);
   sameDim(groups, groupsOfBias);
-  const shape = [sameDim(rows, rowsOfIndices), selections, sameDim(columns, columnsOfBias)];
-  return [output(view.sharedDType([0, 1, 3]), shape)];
-};
+  return [sameDim(rows, rowsOfIndices), selections, sameDim(columns, columnsOfBias)];
+}
 
-export const gemm: TypeRule = (view) => {
-  const dtype = view.sharedDType([0, 1, 2]);
+export function gemm(view: NodeView): PartialShape {
   const side = (position: number, transposed: string, axis: number): readonly [Dim, Dim] => {
     const flag = view.int(transposed, 0);
-    const dims = view.shape(position);
-    if (dims !== null && dims.length !== 2) throw wrongNode("a matrix must have two axes");
-    if (dims === null || flag === null) return [null, null];
+    const dims = dimsOf(view, position, 2);
+    if (flag === null) return [null, null];
     const outer = flag === 0 ? axis : 1 - axis;
     return [dims[outer], dims[1 - outer]];
   };
   const [rows, inner] = side(0, "transA", 0);
   const [columns, other] = side(1, "transB", 1);
   sameDim(inner, other);
-  return [output(dtype, [rows, columns])];
-};
+  return [rows, columns];
+}
 
 /** `Einsum`: the shape is known if the equation names the output and has no ellipsis. */
-export const einsum: TypeRule = (view) => {
-  const positions = view.node.inputs.map((_, position) => position);
-  const dtype = view.sharedDType(positions);
+export function einsum(view: NodeView): PartialShape {
   const equation = view.string("equation", "")?.replaceAll(" ", "") ?? "";
   const [left, right] = equation.split("->");
-  if (right === undefined || equation.includes(".")) return [output(dtype, null)];
+  if (right === undefined || equation.includes(".")) return null;
   const sizes = new Map<string, Dim>();
   for (const [position, letters] of left.split(",").entries()) {
     const dims = view.shape(position);
@@ -84,18 +79,12 @@ export const einsum: TypeRule = (view) => {
     if (dims.length !== letters.length) throw wrongNode("a term must name the axes of its input");
     for (const [axis, letter] of Array.from(letters).entries()) {
       // A dimension of size 1 may be broadcast.
-      const { [axis]: dim } = dims;
-      const before = sizes.get(letter);
-      sizes.set(letter, before === undefined || before === dim ? dim : broadcastPair(before, dim));
+      const [dim, before = dim] = [dims[axis], sizes.get(letter)];
+      sizes.set(letter, before === dim ? dim : broadcastPair(before, dim));
     }
   }
-  return [
-    output(
-      dtype,
-      Array.from(right, (letter) => sizes.get(letter) ?? null),
-    ),
-  ];
-};
+  return Array.from(right, (letter) => sizes.get(letter) ?? null);
+}
 
 const broadcastPair = (a: Dim, b: Dim): Dim => broadcastShapes([[a], [b]])?.[0] ?? null;
 
@@ -105,51 +94,24 @@ export const recurrent =
   (view) => {
     const dtype = view.sharedDType([0, 1, 2]);
     const layout = view.opset < 14 ? 0 : view.int("layout", 0);
-    const input = view.shape(0);
-    if (input !== null && input.length !== 3) throw wrongNode("a sequence must have three axes");
+    const [first, second] = dimsOf(view, 0, 3);
     const direction = view.string("direction", "forward");
     const directions = direction === null ? null : direction === "bidirectional" ? 2 : 1;
     const hidden = givenDim(view.int("hidden_size", null)) ?? view.shape(2)?.[2] ?? null;
-    if (layout === null) {
-      return [
-        output(dtype, unknownDims(4)),
-        ...Array.from({ length: states }, () => output(dtype, unknownDims(3))),
-      ];
-    }
-    const [first = null, second = null] = input ?? [];
-    const [length, batch] = layout === 0 ? [first, second] : [second, first];
-    const all =
-      layout === 0 ? [length, directions, batch, hidden] : [batch, length, directions, hidden];
-    const last = layout === 0 ? [directions, batch, hidden] : [batch, directions, hidden];
+    const made = (all: PartialShape, last: PartialShape): ReturnType<TypeRule> => [
+      output(dtype, all),
+      ...Array.from({ length: states }, () => output(dtype, last)),
+    ];
+    if (layout === null) return made(unknownDims(4), unknownDims(3));
     // In version 1, an attribute can turn off the output sequence.
-    const sequence = view.opset < 7 ? null : all;
-    return [output(dtype, sequence), ...Array.from({ length: states }, () => output(dtype, last))];
+    if (layout === 0)
+      return made(view.opset < 7 ? null : [first, directions, second, hidden], [
+        directions,
+        second,
+        hidden,
+      ]);
+    return made([first, second, directions, hidden], [first, directions, hidden]);
   };
-
-/**
- * `QuantizeLinear`: the data type comes from the zero point or from an attribute. Without either, the data type is
- * uint8.
- */
-export const quantize: TypeRule = (view) => {
-  const given = view.opset < 21 ? null : view.dtypeOf("output_dtype", null);
-  const isGiven = view.opset >= 21 && (view.int("output_dtype", 0) ?? 1) !== 0;
-  const dtype = view.has(2) ? view.dtype(2) : isGiven ? given : "uint8";
-  return [output(dtype, view.shape(0))];
-};
-
-/**
- * `DequantizeLinear`: the output has the scale's data type. Since version 23, an attribute can give another data type.
- */
-export const dequantize: TypeRule = (view) => {
-  const isGiven = view.opset >= 23 && (view.int("output_dtype", 0) ?? 1) !== 0;
-  return [output(isGiven ? view.dtypeOf("output_dtype", null) : view.dtype(1), view.shape(0))];
-};
-
-export const dynamicQuantize: TypeRule = (view) => [
-  output("uint8", view.shape(0)),
-  output("float32", []),
-  output("uint8", []),
-];
 
 /** The rule for losses: the output is a scalar, or has one value per label if the reduction is none. */
 export const loss: TypeRule = (view) => {
@@ -164,44 +126,78 @@ export const loss: TypeRule = (view) => {
  * outputs are unknown here, because this rule does not examine the body.
  */
 export const loop: TypeRule = (view) =>
-  Array.from({ length: Math.max(0, view.count - 2) }, (_, at) => output(view.dtype(at + 2), null));
+  view
+    .inputs()
+    .slice(2)
+    .map(({ type }) => output(type?.dtype ?? null, null));
 
 export const scan: TypeRule = (view) => {
   const read = view.int("num_scan_inputs", null);
   // Version 8 has an additional first input.
   if (read === null || read < 0 || view.opset < 9) return [];
-  const states = Math.max(0, view.count - read);
-  return Array.from({ length: states }, (_, at) => output(view.dtype(at), null));
+  const states = view.inputs().slice(0, Math.max(0, view.node.inputs.length - read));
+  return states.map(({ type }) => output(type?.dtype ?? null, null));
 };
 
-/** The rule for an output with the first input's data type and rank. */
-export const rankOfInput: TypeRule = (view) => {
-  const rank = view.shape(0)?.length;
-  return [output(view.dtype(0), rank === undefined ? null : unknownDims(rank))];
-};
+/** Returns the size per head if several heads are merged into one axis; null if unknown. */
+const headSize = (width: Dim, heads: Dim): Dim =>
+  typeof width === "number" && typeof heads === "number" && heads > 0 && width % heads === 0
+    ? width / heads
+    : null;
 
-/** `Det`: the last two axes are reduced to one number. */
-export const determinant: TypeRule = (view) => [
-  output(view.dtype(0), view.shape(0)?.slice(0, -2) ?? null),
-];
+/**
+ * Returns [batch, heads, length, head size] of an input. An input with three axes merges heads and head size in its
+ * last axis.
+ */
+function headDims(view: NodeView, position: number, heads: string): readonly Dim[] {
+  const shape = view.shape(position);
+  if (shape?.length === 4) return shape;
+  const count = givenDim(view.int(heads, null));
+  const [batch, length, width] = shape ?? unknownDims(3);
+  if (shape !== null && shape.length !== 3)
+    throw wrongNode("queries, keys and values must have three or four axes");
+  return [batch, count, length, headSize(width, count)];
+}
 
-/** `MelWeightMatrix`: the matrix has one row per frequency of half a Fourier transform, and one column per band. */
-export const melWeights: TypeRule = (view) => {
-  const [bands, length] = [view.integer(0), view.integer(1)];
-  const frequencies = typeof length === "number" ? Math.floor(length / 2) + 1 : null;
+/**
+ * `Attention`: the output has the rank of the queries. With three axes, heads and head sizes are merged. The other
+ * outputs are the past and present keys and values, and the products of queries and keys.
+ */
+export const attention: TypeRule = (view) => {
+  const dtype = view.dtype(0);
+  const query = view.shape(0);
+  const [batch, heads, length] = headDims(view, 0, "q_num_heads");
+  const [, shared, keys, size] = headDims(view, 1, "kv_num_heads");
+  const [, , , width] = headDims(view, 2, "kv_num_heads");
+  const past = view.has(4) ? (view.shape(4)?.[2] ?? null) : 0;
+  const total = sumDims([past, keys]);
+  const merged = [batch, length, productDims([heads, width])];
+  const attended = query?.length === 3 ? merged : [batch, heads, length, width];
   return [
-    output(view.dtypeOf("output_datatype", "float32"), [givenDim(frequencies), givenDim(bands)]),
+    output(dtype, query === null ? null : attended),
+    output(dtype, [batch, shared, total, size]),
+    output(view.dtype(2), [batch, shared, total, width]),
+    output(dtype, [batch, heads, length, total]),
   ];
 };
 
-export const sampleWindow: TypeRule = (view) => {
-  const dtype = view.dtypeOf("output_datatype", "float32");
-  return [output(dtype, [givenDim(view.integer(0))])];
+/**
+ * `LinearAttention`: heads and head sizes are merged. The state has the shape of the past state, which may be absent.
+ */
+export const linearAttention: TypeRule = (view) => {
+  const [batch, heads, length, size] = headDims(view, 0, "q_num_heads");
+  const [, shared, , width] = headDims(view, 2, "kv_num_heads");
+  return [
+    output(view.dtype(0), [batch, length, productDims([heads, width])]),
+    output(view.dtype(view.has(3) ? 3 : 0), [batch, shared, size, width]),
+  ];
 };
 
-export const ranked =
-  (dtype: DType, rank: number): TypeRule =>
-  () => [output(dtype, unknownDims(rank))];
-
-/** The rule for an output with the first input's data type and an unknown shape. */
-export const typeOfInput: TypeRule = (view: NodeView) => [output(view.dtype(0), null)];
+/** `CausalConvWithState`: the output has the input's type. The state has one position fewer than the kernel. */
+export const causalConvolution: TypeRule = (view) => {
+  const dtype = view.sharedDType([0, 1, 2, 3]);
+  const input = dimsOf(view, 0, 3);
+  const size = view.shape(1)?.[2];
+  const before = typeof size === "number" ? givenDim(size - 1) : null;
+  return [output(dtype, input), output(dtype, [input[0], input[1], before])];
+};

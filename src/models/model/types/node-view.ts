@@ -10,7 +10,7 @@ import { dtypeOfNumber } from "../element-type.ts";
 import { NOTHING_KNOWN, type Known } from "../known.ts";
 import type { Attribute, Constant, ModelNode } from "../model.ts";
 import { unknownDims, wrongNode } from "./dims.ts";
-import { clampedIntegers, elementsOf, MAX_ELEMENTS } from "./elements.ts";
+import { clamped, clampedIntegers, elementsOf, MAX_ELEMENTS } from "./elements.ts";
 
 /**
  * Returns the known facts about a node's outputs, in order. Trailing unknown outputs may be omitted. A rule throws a
@@ -91,46 +91,45 @@ export class NodeView {
     return clampedIntegers(this.input(position)) ?? this.elements(position);
   }
 
-  #attribute(name: string): Attribute | undefined {
-    const { attributes } = this.node;
-    return Object.hasOwn(attributes, name) ? attributes[name] : undefined;
+  hasAttribute(name: string): boolean {
+    return Object.hasOwn(this.node.attributes, name);
   }
 
-  hasAttribute(name: string): boolean {
-    return this.#attribute(name) !== undefined;
+  /** Returns an attribute; undefined if it is absent, and null if its value is unknown. */
+  #attribute<T extends Attribute["type"]>(name: string, type: T): OfType<T> | null | undefined {
+    if (!this.hasAttribute(name)) return undefined;
+    const { [name]: attribute } = this.node.attributes;
+    return isOf(attribute, type) ? attribute : null;
   }
 
   /** Returns an integer attribute; null if the value is unknown. */
   int<T extends number | null>(name: string, absent: T): number | T | null {
-    const attribute = this.#attribute(name);
+    const attribute = this.#attribute(name, "int");
     if (attribute === undefined) return absent;
-    return attribute.type === "int" ? integerFrom(attribute.value) : null;
+    const value = Number(attribute?.value);
+    return Number.isSafeInteger(value) ? value : null;
   }
 
   /**
    * Returns an integer list from an attribute; undefined if the attribute is absent, and null if its value is unknown.
+   * Integers are clamped, because ONNX exporters write the largest int64 for the end of an axis.
    */
   ints(name: string): readonly number[] | null | undefined {
-    const attribute = this.#attribute(name);
-    if (attribute === undefined) return undefined;
-    return attribute.type === "ints" ? attribute.value.map(clamped) : null;
+    const attribute = this.#attribute(name, "ints");
+    return attribute && attribute.value.map(clamped);
   }
 
   string(name: string, absent: string): string | null {
-    const attribute = this.#attribute(name);
-    if (attribute === undefined) return absent;
-    return attribute.type === "string" ? attribute.value : null;
+    const attribute = this.#attribute(name, "string");
+    return attribute === undefined ? absent : attribute && attribute.value;
   }
 
   tensor(name: string): Constant | null {
-    const attribute = this.#attribute(name);
-    return attribute?.type === "tensor" ? attribute.value : null;
+    return this.#attribute(name, "tensor")?.value ?? null;
   }
 
-  floats(name: string): readonly number[] | null | undefined {
-    const attribute = this.#attribute(name);
-    if (attribute === undefined) return undefined;
-    return attribute.type === "floats" ? attribute.value : null;
+  floats(name: string): readonly number[] | null {
+    return this.#attribute(name, "floats")?.value ?? null;
   }
 
   /** Returns the data type whose ONNX number is in an attribute; null if this package lacks the data type. */
@@ -141,12 +140,10 @@ export class NodeView {
   }
 }
 
-const integerFrom = (value: number | bigint): number | null =>
-  Number.isSafeInteger(Number(value)) ? Number(value) : null;
+type OfType<T> = Extract<Attribute, { readonly type: T }>;
 
-/** Clamps an integer, because ONNX exporters write the largest int64 for the end of an axis. */
-const clamped = (value: number | bigint): number =>
-  Math.max(Number.MIN_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, Number(value)));
+const isOf = <T extends Attribute["type"]>(one: Attribute, type: T): one is OfType<T> =>
+  one.type === type;
 
 export const typeOnly = (type: TensorType): Known => ({ type, constant: null, elements: null });
 

@@ -1,9 +1,11 @@
-/** Type rules for operators that slice, join, repeat or pad tensors. */
+/** Shapes of operators that slice, join, repeat or pad tensors. */
 
 import { printCount } from "../../../core/foreign.ts";
 import type { Dim, PartialShape } from "../../../core/tensor/shape.ts";
-import { NOTHING_KNOWN, type Known } from "../known.ts";
+import type { Known } from "../known.ts";
 import {
+  atAxes,
+  atAxis,
   countedAxes,
   countedAxis,
   givenDim,
@@ -14,30 +16,25 @@ import {
   unknownDims,
   wrongNode,
 } from "./dims.ts";
-import { elementsOf, knownElements, MAX_ELEMENTS } from "./elements.ts";
+import { MAX_ELEMENTS } from "./elements.ts";
 import { output, type NodeView, type TypeRule } from "./node-view.ts";
+import { fromFirst } from "./rule-kinds.ts";
 
-export const concat: TypeRule = (view) => {
-  const positions = view.node.inputs.map((_, position) => position);
-  const dtype = view.sharedDType(positions);
+export function joined(view: NodeView): PartialShape {
   const axis = view.int("axis", view.opset < 4 ? 1 : null);
-  const shapes = positions.map((position) => view.shape(position));
-  const rank = shapes.find((one) => one !== null)?.length;
-  if (rank === undefined) return [output(dtype, null)];
-  if (shapes.some((one) => one !== null && one.length !== rank)) throw wrongNode("ranks differ");
-  if (axis === null) return [output(dtype, unknownDims(rank))];
-  const along = countedAxis(axis, rank);
-  if (rank === 1) {
-    const lists = positions.map((position) => view.elements(position));
-    if (lists.every((list) => list !== null)) return [knownElements(dtype, 1, lists.flat())];
-  }
+  const shapes = view.inputs().map(({ type }) => type?.shape ?? null);
   const known = shapes.filter((one) => one !== null);
-  const dims = unknownDims(rank).map((_, at) => {
-    if (at !== along) return known.reduce<Dim>((dim, one) => sameDim(dim, one[at]), null);
-    return sumDims(shapes.map((one) => (one === null ? null : one[at])));
-  });
-  return [output(dtype, dims)];
-};
+  if (known.length === 0) return null;
+  const [{ length: rank }] = known;
+  if (known.some((one) => one.length !== rank)) throw wrongNode("ranks differ");
+  if (axis === null) return unknownDims(rank);
+  const along = countedAxis(axis, rank);
+  return unknownDims(rank).map((_, at) =>
+    at === along
+      ? sumDims(shapes.map((one) => one && one[at]))
+      : known.reduce<Dim>((dim, one) => sameDim(dim, one[at]), null),
+  );
+}
 
 interface Bounds {
   readonly start: Dim;
@@ -58,16 +55,14 @@ interface Taken {
  * positions.
  */
 function take(dim: Dim, { start, end, step }: Bounds): Taken {
-  const nothingKnown = { dim: null, positions: null };
   if (step === 0) throw wrongNode("a step is 0");
+  const isFromStart = start === 0 && step === 1;
   if (typeof start !== "number" || typeof end !== "number" || typeof step !== "number")
-    return start === 0 && step === 1 && end === dim ? { dim, positions: null } : nothingKnown;
-  if (typeof dim !== "number") {
-    const isWhole = start === 0 && step === 1 && end >= END;
-    return isWhole ? { dim, positions: null } : nothingKnown;
-  }
+    return { dim: isFromStart && end === dim ? dim : null, positions: null };
+  if (typeof dim !== "number")
+    return { dim: isFromStart && end >= END ? dim : null, positions: null };
   // For such a start, the specification includes the first element, but NumPy includes no element.
-  if (step < 0 && start < -dim) return nothingKnown;
+  if (step < 0 && start < -dim) return { dim: null, positions: null };
   const [low, high] = step > 0 ? [0, dim] : [-1, dim - 1];
   const counted = (bound: number): number =>
     Math.max(low, Math.min(high, bound < 0 ? bound + dim : bound));
@@ -79,78 +74,54 @@ function take(dim: Dim, { start, end, step }: Bounds): Taken {
   return { dim: sizeDim(count), positions };
 }
 
-/** `Slice`: the bounds are attributes before version 10, and inputs since version 10. */
-export const slice: TypeRule = (view) => {
-  const dims = view.shape(0);
-  const dtype = view.dtype(0);
-  if (dims === null) return [output(dtype, null)];
+/**
+ * Returns what a `Slice` selects along each axis; null if the bounds or the axes are unknown. The bounds are attributes
+ * before version 10, and inputs since version 10.
+ */
+export function takenBySlice(view: NodeView): readonly Taken[] | null {
+  const dims = view.shape(0) ?? [];
   const isInput = view.opset >= 10;
   const starts = isInput ? view.bounds(1) : (view.ints("starts") ?? null);
   const ends = isInput ? view.bounds(2) : (view.ints("ends") ?? null);
   const axes = isInput ? (view.has(3) ? view.integers(3) : undefined) : view.ints("axes");
   const steps = isInput && view.has(4) ? view.bounds(4) : undefined;
-  if (starts === null || ends === null || axes === null)
-    return [output(dtype, unknownDims(dims.length))];
-  const named = countedAxes(axes ?? starts.map((_, axis) => axis), dims.length);
+  if (starts === null || ends === null || axes === null) return null;
+  const named = countedAxes(axes ?? [...starts.keys()], dims.length);
   const { length } = starts;
   if ([ends, named, steps ?? starts].some((list) => list.length !== length))
     throw wrongNode("bounds must have equal lengths");
-  const taken = dims.map((dim, axis): Taken => {
+  return dims.map((dim, axis): Taken => {
     const at = named.indexOf(axis);
     if (at < 0) return { dim, positions: null };
     const step = steps === undefined ? 1 : (steps?.[at] ?? null);
     return take(dim, { start: starts[at], end: ends[at], step });
   });
-  const elements = elementsOf(view.input(0));
-  const [only] = taken;
-  if (dims.length === 1 && elements !== null && only.positions !== null)
-    return [
-      knownElements(
-        dtype,
-        1,
-        only.positions.map((position) => elements[position]),
-      ),
-    ];
-  return [
-    output(
-      dtype,
-      taken.map(({ dim }) => dim),
-    ),
-  ];
-};
+}
+
+export const sliced = fromFirst(
+  (dims, view) => takenBySlice(view)?.map(({ dim }) => dim) ?? unknownDims(dims.length),
+);
 
 /**
  * `Split`: the sizes are an attribute before version 13, and an input since version 13. Version 1 accepts either form.
  */
 export const split: TypeRule = (view) => {
+  const { outputs } = view.node;
   const dims = view.shape(0);
-  const dtype = view.dtype(0);
   const axis = view.int("axis", 0);
-  const count = view.node.outputs.length;
-  const all = (shape: PartialShape): Known[] => view.node.outputs.map(() => output(dtype, shape));
-  if (dims === null) return all(null);
-  if (axis === null) return all(unknownDims(dims.length));
+  const made = (shapeOf: (at: number) => PartialShape): Known[] =>
+    outputs.map((_, at) => output(view.dtype(0), shapeOf(at)));
+  if (dims === null || axis === null) return made(() => dims && unknownDims(dims.length));
   const along = countedAxis(axis, dims.length);
-  const sizes = splitSizes(view, dims[along], count);
-  if (sizes.length !== count)
-    throw wrongNode(`${printCount(sizes.length, "size")} for ${printCount(count, "output")}`);
-  const elements = dims.length === 1 ? elementsOf(view.input(0)) : null;
-  let start = 0;
-  return sizes.map((dim) => {
-    if (elements === null || typeof dim !== "number") {
-      start = Number.NaN;
-      return output(
-        dtype,
-        dims.map((one, at) => (at === along ? dim : one)),
-      );
-    }
-    const part = Number.isNaN(start) ? null : elements.slice(start, start + dim);
-    start += dim;
-    return part === null ? output(dtype, [dim]) : knownElements(dtype, 1, part);
-  });
+  const sizes = splitSizes(view, dims[along], outputs.length);
+  if (sizes.length !== outputs.length)
+    throw wrongNode(
+      `${printCount(sizes.length, "size")} for ${printCount(outputs.length, "output")}`,
+    );
+  return made((at) => dims.with(along, sizes[at]));
 };
 
-function splitSizes(view: NodeView, dim: Dim, count: number): readonly Dim[] {
+export function splitSizes(view: NodeView, dim: Dim, count: number): readonly Dim[] {
   const isInput = view.opset >= 13 || view.opset < 2;
   const given = isInput && view.has(1) ? view.elements(1) : undefined;
   const listed = given === undefined && view.opset < 13 ? view.ints("split") : given;
@@ -171,51 +142,23 @@ function splitSizes(view: NodeView, dim: Dim, count: number): readonly Dim[] {
 }
 
 /** `Tile`: version 1 repeats along one axis only. */
-export const tile: TypeRule = (view) => {
-  const dims = view.shape(0);
-  const dtype = view.dtype(0);
-  if (dims === null || view.opset < 6) return [output(dtype, dims && unknownDims(dims.length))];
+export const tiled = fromFirst((dims, view) => {
+  if (view.opset < 6) return unknownDims(dims.length);
   const repeats = view.elements(1) ?? unknownDims(dims.length);
   if (repeats.length !== dims.length) throw wrongNode("repeats must have a number for each axis");
-  const elements = elementsOf(view.input(0));
-  const [times] = repeats;
-  if (dims.length === 1 && elements?.length && typeof times === "number") {
-    const count = sizeDim(times * elements.length);
-    if (typeof count !== "number" || count > MAX_ELEMENTS) return [output(dtype, [count])];
-    return [knownElements(dtype, 1, Array.from({ length: times }, () => elements).flat())];
-  }
-  return [
-    output(
-      dtype,
-      dims.map((dim, axis) => repeated(dim, repeats[axis])),
-    ),
-  ];
-};
-
-function repeated(dim: Dim, times: Dim): Dim {
-  if (typeof times === "number") sizeDim(times);
-  return productDims([dim, times]);
-}
+  return dims.map((dim, axis) => productDims([dim, givenDim(repeats[axis])]));
+});
 
 /** `Pad`: the pads are an attribute before version 11, with another name in version 1. */
-export const pad: TypeRule = (view) => {
-  const dims = view.shape(0);
-  const dtype = view.dtype(0);
-  if (dims === null) return [output(dtype, null)];
-  const unknown = [output(dtype, unknownDims(dims.length))];
+export const padded = fromFirst((dims, view) => {
   const listed = view.opset < 11 ? view.ints(view.opset < 2 ? "paddings" : "pads") : undefined;
   const pads = view.opset < 11 ? (listed ?? null) : view.elements(1);
   const axes = view.opset >= 18 && view.has(3) ? view.integers(3) : undefined;
-  if (pads === null || axes === null) return unknown;
-  const named = countedAxes(axes ?? dims.map((_, axis) => axis), dims.length);
-  if (pads.length !== 2 * named.length) throw wrongNode("pads must have two numbers for each axis");
-  const padded = dims.map((dim, axis): Dim => {
-    const at = named.indexOf(axis);
-    if (at < 0) return dim;
-    return added(dim, pads[at], pads[at + named.length]);
-  });
-  return [output(dtype, padded)];
-};
+  if (pads === null || axes === null) return unknownDims(dims.length);
+  const { length: count } = axes ?? dims;
+  if (pads.length !== 2 * count) throw wrongNode("pads must have two numbers for each axis");
+  return atAxes(dims, axes, (dim, at) => added(dim, pads[at], pads[at + count]));
+});
 
 /** Returns a dimension after padding. Negative pads remove elements. */
 function added(dim: Dim, before: Dim, after: Dim): Dim {
@@ -225,36 +168,21 @@ function added(dim: Dim, before: Dim, after: Dim): Dim {
 }
 
 /** `Compress`: the number of selected elements depends on values. */
-export const compress: TypeRule = (view) => {
+export const compressed = (view: NodeView): PartialShape => {
+  if (!view.hasAttribute("axis")) return [null];
   const dims = view.shape(0);
-  const dtype = view.dtype(0);
-  if (!view.hasAttribute("axis")) return [output(dtype, [null])];
-  const axis = view.int("axis", null);
-  if (dims === null) return [output(dtype, null)];
-  if (axis === null) return [output(dtype, unknownDims(dims.length))];
-  const along = countedAxis(axis, dims.length);
-  return [
-    output(
-      dtype,
-      dims.map((dim, at) => (at === along ? null : dim)),
-    ),
-  ];
+  return dims && atAxis(dims, view.int("axis", null), () => null);
 };
 
 /** `CenterCropPad`: the given axes get the given sizes. By default all axes are changed. */
-export const centered: TypeRule = (view) => {
-  const dims = view.shape(0);
-  const dtype = view.dtype(0);
+export const centered = fromFirst((dims, view) => {
   const axes = view.ints("axes");
-  if (dims === null) return [output(dtype, null)];
-  if (axes === null) return [output(dtype, unknownDims(dims.length))];
-  const along = countedAxes(axes ?? [...dims.keys()], dims.length);
-  const sizes = view.elements(1) ?? unknownDims(along.length);
-  if (sizes.length !== along.length) throw wrongNode("every axis must have a size");
-  const shape = [...dims];
-  for (const [at, axis] of along.entries()) shape[axis] = givenDim(sizes[at]);
-  return [output(dtype, shape)];
-};
+  if (axes === null) return unknownDims(dims.length);
+  const { length: count } = axes ?? dims;
+  const sizes = view.elements(1) ?? unknownDims(count);
+  if (sizes.length !== count) throw wrongNode("every axis must have a size");
+  return atAxes(dims, axes, (_, at) => givenDim(sizes[at]));
+});
 
 /** `StringSplit`: the outputs are the substrings of each text, along a new last axis, and the number of substrings. */
 export const stringSplit: TypeRule = (view) => {
@@ -263,29 +191,11 @@ export const stringSplit: TypeRule = (view) => {
 };
 
 /** `TfIdfVectorizer`: each word sequence has one weight, at the position that `ngram_indexes` gives. */
-export const wordWeights: TypeRule = (view) => {
-  const places = view.ints("ngram_indexes");
-  const length = places != null && places.length > 0 ? givenDim(Math.max(...places) + 1) : null;
-  const dims = view.shape(0);
-  return [output("float32", dims && [...dims.slice(0, -1), length])];
-};
-
-/** Returns the elements that `Gather` selects from a value with partly known elements. */
-export function gathered(view: NodeView, made: readonly Known[]): readonly Known[] {
-  const elements = elementsOf(view.input(0));
-  const indices = view.elements(1);
-  const indexShape = view.shape(1);
-  const dims = view.shape(0);
-  const isFollowed = dims?.length === 1 && indexShape !== null && indexShape.length <= 1;
-  if (elements === null || indices === null || !isFollowed || made.length === 0) return made;
-  const { length } = elements;
-  const taken = indices.map((index): Dim => {
-    if (typeof index !== "number") return null;
-    if (index < -length || index >= length) throw wrongNode(`${index} is out of range`);
-    return elements[index < 0 ? index + length : index];
-  });
-  return [knownElements((made[0] ?? NOTHING_KNOWN).type?.dtype ?? null, indexShape.length, taken)];
-}
+export const wordWeights = fromFirst((dims, view) => {
+  const places = view.ints("ngram_indexes") ?? [];
+  const length = places.length > 0 ? givenDim(Math.max(...places) + 1) : null;
+  return [...dims.slice(0, -1), length];
+});
 
 /**
  * `EmbedLayerNormalization` of com.microsoft: the outputs are an embedding per position, the length of each text, and
@@ -299,17 +209,13 @@ export const embedded: TypeRule = (view) => {
   return [output(dtype, shape), output("int32", [batch]), output(dtype, shape)];
 };
 
-/**
- * `GatherBlockQuantized` of com.microsoft: the output has the data type of the scales. A byte may contain several
- * values.
- */
-export const gatheredBlocks: TypeRule = (view) => {
+/** `GatherBlockQuantized` of com.microsoft: a byte may contain several values. */
+export function gatheredBlocks(view: NodeView): PartialShape {
   const [data, indices] = [view.shape(0), view.shape(1)];
   const axis = view.int("gather_axis", 0);
-  const dtype = view.dtype(2);
-  if (data === null || indices === null || axis === null) return [output(dtype, null)];
+  if (data === null || indices === null || axis === null) return null;
   const at = countedAxis(axis, data.length);
   const isPacked = view.dtype(0) === "uint8" || view.dtype(0) === null;
   const dims = isPacked ? [...data.slice(0, -1), null] : data;
-  return [output(dtype, dims.toSpliced(at, 1, ...indices))];
-};
+  return dims.toSpliced(at, 1, ...indices);
+}

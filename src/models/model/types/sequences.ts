@@ -16,8 +16,7 @@ const common = (types: readonly (TensorType | null)[]): TensorType | null =>
     types[0] ?? null,
   );
 
-const itemOf = (view: NodeView, position: number): TensorType | null =>
-  view.input(position).item ?? null;
+const itemOf = (view: NodeView): TensorType | null => view.input(0).item ?? null;
 
 export const construct: TypeRule = (view) => [
   holding(common(view.inputs().map(({ type }) => type))),
@@ -28,9 +27,9 @@ export const empty: TypeRule = (view) => {
   return [holding(dtype && { dtype, shape: null })];
 };
 
-export const insert: TypeRule = (view) => [holding(common([itemOf(view, 0), view.input(1).type]))];
+export const insert: TypeRule = (view) => [holding(common([itemOf(view), view.input(1).type]))];
 
-export const erase: TypeRule = (view) => [holding(itemOf(view, 0))];
+export const erase: TypeRule = (view) => [holding(itemOf(view))];
 
 /** `SplitToSequence`: all parts have the same size along the axis, or lack the axis. */
 export const split: TypeRule = (view) => {
@@ -47,8 +46,7 @@ export const split: TypeRule = (view) => {
 
 /** `SequenceAt` and `OptionalGetElement` return a tensor of the sequence or the optional. */
 export const element: TypeRule = (view) => {
-  const { type } = view.input(0);
-  const item = type ?? itemOf(view, 0);
+  const item = view.input(0).type ?? itemOf(view);
   return [item === null ? NOTHING_KNOWN : typeOnly(item)];
 };
 
@@ -56,12 +54,10 @@ export const element: TypeRule = (view) => {
 export const optional: TypeRule = (view) => [holding(view.input(0).type)];
 
 export const concatenate: TypeRule = (view) => {
-  const item = itemOf(view, 0);
+  const { dtype = null, shape = null } = itemOf(view) ?? {};
   const axis = view.int("axis", null);
   const isNew = view.int("new_axis", 0);
-  if (item === null || item.shape === null || axis === null || isNew === null)
-    return [output(item?.dtype ?? null, null)];
-  const { dtype, shape } = item;
+  if (shape === null || axis === null || isNew === null) return [output(dtype, null)];
   const at = countedAxis(axis, shape.length + isNew);
   return [output(dtype, isNew === 1 ? shape.toSpliced(at, 0, null) : shape.with(at, null))];
 };

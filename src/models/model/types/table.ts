@@ -6,21 +6,79 @@
  * The rules follow all versions of each operator in ONNX's Operators document.
  */
 
-import * as attention from "./attention.ts";
-import * as elementwise from "./elementwise.ts";
-import * as inline from "./inline-rules.ts";
+import type { DType } from "../../../core/tensor/dtype.ts";
+import type { PartialShape } from "../../../core/tensor/shape.ts";
+import { constantOf, destinationOf, inlineOperator } from "../inline.ts";
+import { knownConstant } from "../known.ts";
+import { readConstant } from "../model.ts";
+import { broadcastShapes, givenDim, sizeDim, unknownDims } from "./dims.ts";
 import * as matrices from "./matrices.ts";
-import { output, type TypeRule } from "./node-view.ts";
+import { output, type NodeView, type TypeRule } from "./node-view.ts";
 import * as parts from "./parts.ts";
 import * as reductions from "./reductions.ts";
+import {
+  alike,
+  broadcast,
+  compared,
+  firstShape,
+  fromFirst,
+  given,
+  rule,
+  shared,
+  sharedBy,
+  variadic,
+} from "./rule-kinds.ts";
 import * as sequences from "./sequences.ts";
 import * as shaping from "./shaping.ts";
 import * as windows from "./windows.ts";
 
 type Table = Readonly<Record<string, TypeRule>>;
 
-const rows = (rule: TypeRule, names: string): Table =>
-  Object.fromEntries(names.split(/\s+/).map((name) => [name, rule]));
+const rows = (one: TypeRule, names: string): Table =>
+  Object.fromEntries(names.split(/\s+/).map((name) => [name, one]));
+
+const constantNode: TypeRule = ({ node, opset }) => {
+  const made = constantOf(node, opset);
+  return made === null ? [] : [knownConstant(made)];
+};
+
+/** The rule for `Cast` and OpenVINO's `Convert`. A constant is converted when it is read. */
+const cast: TypeRule = (view) => {
+  const { node, opset } = view;
+  const dtype = destinationOf(node);
+  const run = inlineOperator(node);
+  if (dtype === null || run === null) return [];
+  const { constant: source, elements } = view.input(0);
+  if (source === null || elements !== null) return [output(dtype, view.shape(0))];
+  const { name, shape } = source;
+  const read = () => run(node, [readConstant(source)], opset)[0];
+  return [knownConstant({ name, dtype, shape, read })];
+};
+
+/**
+ * `QuantizeLinear`: the data type comes from the zero point or from an attribute. Without either, the data type is
+ * uint8.
+ */
+const quantized = (view: NodeView): DType | null =>
+  view.has(2)
+    ? view.dtype(2)
+    : isOutputGiven(view, 21)
+      ? view.dtypeOf("output_dtype", null)
+      : "uint8";
+
+/** `DequantizeLinear`: the output has the scale's data type, unless an attribute gives another data type. */
+const dequantized = (view: NodeView): DType | null =>
+  isOutputGiven(view, 23) ? view.dtypeOf("output_dtype", null) : view.dtype(1);
+
+/** `MelWeightMatrix`: the matrix has one row per frequency of half a Fourier transform, and one column per band. */
+function melWeights(view: NodeView): PartialShape {
+  const [bands, length] = [view.integer(0), view.integer(1)];
+  const frequencies = typeof length === "number" ? Math.floor(length / 2) + 1 : null;
+  return [givenDim(frequencies), givenDim(bands)];
+}
+
+const isOutputGiven = (view: NodeView, since: number): boolean =>
+  view.opset >= since && view.int("output_dtype", 0) !== 0;
 
 /** The versions in which a reduction's axes became an input. */
 const AXES_OF_SUM = 13;
@@ -29,93 +87,108 @@ const AXES_OF_OTHERS = 18;
 // Each table is a function. Bundlers remove an unused pure function call, but not the calls in an unused literal.
 
 const onnxElements = (): Table => ({
-  Constant: inline.constantNode,
-  Identity: inline.identity,
-  Cast: inline.cast,
-  CastLike: inline.castLike,
+  Constant: constantNode,
+  Identity: (view) => [view.input(0)],
+  Cast: cast,
+  CastLike: rule(firstShape, 1),
 
   ...rows(
-    elementwise.sameAsInput,
-    `Abs Acos Acosh Asin Asinh Atan Atanh BitwiseNot Ceil Celu Clip Cos Cosh CumProd CumSum Elu Erf Exp Floor Gelu
+    rule(firstShape),
+    `Abs Acos Acosh Asin Asinh Atan Atanh BatchNormalization BitwiseNot Ceil Celu Clip Cos Cosh CumProd CumSum Elu Erf Exp Floor Gelu
     Hardmax HardSigmoid HardSwish InstanceNormalization GroupNormalization LRN LeakyRelu Log LogSoftmax
     LpNormalization MeanVarianceNormalization Mish Neg Not PRelu Reciprocal Relu ReverseSequence RMSNormalization
     RotaryEmbedding Round Selu Shrink Sigmoid Sign Sin Sinh Softmax Softplus Softsign Sqrt Swish Tan Tanh
     ThresholdedRelu Trilu Affine ImageScaler ParametricSoftplus Scale ScaledTanh SimplifiedLayerNormalization`,
   ),
-  ...rows(elementwise.sameShape("bool"), "IsInf IsNaN RegexFullMatch"),
-  ...rows(elementwise.likeInput, "Bernoulli EyeLike RandomNormalLike RandomUniformLike"),
-  ...rows(elementwise.firstLikeInput, "BatchNormalization"),
+  ...rows(rule(firstShape, "bool"), "IsInf IsNaN RegexFullMatch"),
   ...rows(
-    elementwise.broadcast,
+    rule(firstShape, (view) => view.dtypeOf("dtype", view.dtype(0))),
+    "Bernoulli EyeLike RandomNormalLike RandomUniformLike",
+  ),
+  ...rows(
+    rule(broadcast, shared),
     "Add BitShift BitwiseAnd BitwiseOr BitwiseXor Div Mod Mul Sub StringConcat",
   ),
-  ...rows(elementwise.comparison, "And Equal Greater GreaterOrEqual Less LessOrEqual Or Xor"),
-  ...rows(elementwise.variadic, "Max Mean Min Sum"),
-  SwiGLU: elementwise.alike,
-  BitCast: elementwise.bitCast,
-  Pow: elementwise.broadcastToFirst,
-  Where: elementwise.where,
-  Dropout: elementwise.dropout,
+  ...rows(rule(broadcast, compared), "And Equal Greater GreaterOrEqual Less LessOrEqual Or Xor"),
+  ...rows(rule(variadic, shared), "Max Mean Min Sum"),
+  SwiGLU: rule(alike, shared),
+  BitCast: rule(firstShape, given("to", null)),
+  Pow: rule(broadcast),
+  Where: rule((view) => broadcastShapes([0, 1, 2].map((at) => view.shape(at))), sharedBy(1, 2)),
+  Dropout: rule(firstShape, 0, (view) => (view.opset >= 10 ? "bool" : view.dtype(0))),
 
-  Shape: shaping.shape,
-  Size: shaping.size,
-  Reshape: shaping.reshape,
-  Flatten: shaping.flatten,
-  Unsqueeze: shaping.unsqueeze,
-  Squeeze: shaping.squeeze,
-  Transpose: shaping.transpose,
-  Expand: shaping.expand,
-  ConstantOfShape: shaping.constantOfShape,
-  Range: shaping.range,
-  ...rows(shaping.shapeAttribute, "RandomNormal RandomUniform"),
+  Shape: rule((view) => [shaping.shapePart(view)?.length ?? null], "int64"),
+  Size: rule(() => [], "int64"),
+  Reshape: rule(shaping.reshaped),
+  Flatten: rule(shaping.flattened),
+  Unsqueeze: rule(shaping.unsqueezed),
+  Squeeze: rule(shaping.squeezed),
+  Transpose: rule(shaping.transposed),
+  Expand: rule(shaping.expanded),
+  ConstantOfShape: rule(
+    (view) => shaping.shapeFrom(view, 0),
+    (view) => (view.hasAttribute("value") ? (view.tensor("value")?.dtype ?? null) : "float32"),
+  ),
+  Range: rule(shaping.ranged, shared),
+  ...rows(
+    rule((view) => view.ints("shape")?.map(sizeDim) ?? null, given("dtype", "float32")),
+    "RandomNormal RandomUniform",
+  ),
 
-  Concat: parts.concat,
-  Slice: parts.slice,
+  Concat: rule(parts.joined, shared),
+  Slice: rule(parts.sliced),
   Split: parts.split,
-  Tile: parts.tile,
-  Pad: parts.pad,
-  CenterCropPad: parts.centered,
-  Compress: parts.compress,
+  Tile: rule(parts.tiled),
+  Pad: rule(parts.padded),
+  CenterCropPad: rule(parts.centered),
+  Compress: rule(parts.compressed),
   StringSplit: parts.stringSplit,
-  TfIdfVectorizer: parts.wordWeights,
+  TfIdfVectorizer: rule(parts.wordWeights, "float32"),
 });
 
 const onnxAxes = (): Table => ({
-  ReduceSum: reductions.reduction(AXES_OF_SUM),
+  ReduceSum: rule(reductions.reduced(AXES_OF_SUM)),
   ...rows(
-    reductions.reduction(AXES_OF_OTHERS),
+    rule(reductions.reduced(AXES_OF_OTHERS)),
     `ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceMax ReduceMean ReduceMin ReduceProd ReduceSumSquare`,
   ),
-  ...rows(reductions.argExtreme, "ArgMax ArgMin"),
-  TopK: reductions.topK,
-  OneHot: reductions.oneHot,
-  NonZero: reductions.nonZero,
+  ...rows(rule(reductions.argExtreme, "int64"), "ArgMax ArgMin"),
+  TopK: rule(reductions.topK, 0, "int64"),
+  OneHot: rule(reductions.oneHot, 2),
+  NonZero: rule(reductions.nonZero, "int64"),
   Unique: reductions.unique,
 
-  MatMul: matrices.matMul,
-  MatMulInteger: matrices.matMulInteger,
-  QLinearMatMul: matrices.qLinearMatMul,
-  Gemm: matrices.gemm,
-  Einsum: matrices.einsum,
+  MatMul: rule(matrices.productOf(0, 1), sharedBy(0, 1)),
+  MatMulInteger: rule(matrices.productOf(0, 1), "int32"),
+  QLinearMatMul: rule(matrices.productOf(0, 3), 7),
+  Gemm: rule(matrices.gemm, sharedBy(0, 1, 2)),
+  Einsum: rule(matrices.einsum, shared),
   ...rows(matrices.recurrent(1), "GRU RNN"),
   LSTM: matrices.recurrent(2),
-  GroupedMatMul: matrices.groupedMatMul,
-  Attention: attention.attention,
-  LinearAttention: attention.linearAttention,
-  CausalConvWithState: attention.causalConvolution,
-  QuantizeLinear: matrices.quantize,
-  DequantizeLinear: matrices.dequantize,
-  DynamicQuantizeLinear: matrices.dynamicQuantize,
+  GroupedMatMul: rule(matrices.grouped, sharedBy(0, 1, 3)),
+  Attention: matrices.attention,
+  LinearAttention: matrices.linearAttention,
+  CausalConvWithState: matrices.causalConvolution,
+  QuantizeLinear: rule(firstShape, quantized),
+  DequantizeLinear: rule(firstShape, dequantized),
+  DynamicQuantizeLinear: (view) => [
+    output("uint8", view.shape(0)),
+    output("float32", []),
+    output("uint8", []),
+  ],
   ...rows(matrices.loss, "NegativeLogLikelihoodLoss SoftmaxCrossEntropyLoss"),
-  NonMaxSuppression: () => [output("int64", [null, 3])],
-  Multinomial: (view) => [output(view.dtypeOf("dtype", "int32"), [null, null])],
-  ImageDecoder: matrices.ranked("uint8", 3),
-  Det: matrices.determinant,
-  MelWeightMatrix: matrices.melWeights,
-  ...rows(matrices.sampleWindow, "BlackmanWindow HammingWindow HannWindow"),
+  NonMaxSuppression: rule(() => [null, 3], "int64"),
+  Multinomial: rule(() => [null, null], given("dtype", "int32")),
+  ImageDecoder: rule(() => unknownDims(3), "uint8"),
+  Det: rule(fromFirst((dims) => dims.slice(0, -2))),
+  MelWeightMatrix: rule(melWeights, given("output_datatype", "float32")),
+  ...rows(
+    rule((view) => [givenDim(view.integer(0))], given("output_datatype", "float32")),
+    "BlackmanWindow HammingWindow HannWindow",
+  ),
   Loop: matrices.loop,
   Scan: matrices.scan,
-  OptionalHasElement: () => [output("bool", [])],
+  OptionalHasElement: rule(() => [], "bool"),
   Optional: sequences.optional,
   SequenceConstruct: sequences.construct,
   SequenceEmpty: sequences.empty,
@@ -123,41 +196,44 @@ const onnxAxes = (): Table => ({
   SequenceErase: sequences.erase,
   SplitToSequence: sequences.split,
   ...rows(sequences.element, "SequenceAt OptionalGetElement"),
-  SequenceLength: () => [output("int64", [])],
+  SequenceLength: rule(() => [], "int64"),
   ConcatFromSequence: sequences.concatenate,
-  ...rows(matrices.rankOfInput, "DFT MaxUnpool StringNormalizer"),
-  ...rows(matrices.typeOfInput, "Col2Im STFT"),
+  ...rows(rule(fromFirst((dims) => unknownDims(dims.length))), "DFT MaxUnpool StringNormalizer"),
+  ...rows(
+    rule(() => null),
+    "Col2Im STFT",
+  ),
 });
 
 const onnxWindows = (): Table => ({
-  Conv: windows.convolution(1),
-  ConvInteger: windows.convolution(1, "int32"),
-  QLinearConv: windows.convolution(3, 7),
-  DeformConv: windows.convolution(1),
-  ConvTranspose: windows.transposedConvolution,
-  ...rows(windows.pool, "AveragePool LpPool MaxPool"),
-  ...rows(windows.globalPool, "GlobalAveragePool GlobalLpPool GlobalMaxPool"),
-  ...rows(windows.resize, "Resize Upsample"),
-  DepthToSpace: windows.depthToSpace,
-  SpaceToDepth: windows.spaceToDepth,
-  RoiAlign: windows.regions("output_height", "output_width"),
-  MaxRoiPool: windows.regions("", ""),
-  AffineGrid: windows.affineGrid,
-  GridSample: windows.gridSample,
+  Conv: rule(windows.convolution(1), sharedBy(0, 1)),
+  ConvInteger: rule(windows.convolution(1), "int32"),
+  QLinearConv: rule(windows.convolution(3), 7),
+  DeformConv: rule(windows.convolution(1), sharedBy(0, 1)),
+  ConvTranspose: rule(windows.transposedConvolution, sharedBy(0, 1)),
+  ...rows(rule(windows.pool, 0, "int64"), "AveragePool LpPool MaxPool"),
+  ...rows(rule(windows.globalPool), "GlobalAveragePool GlobalLpPool GlobalMaxPool"),
+  ...rows(rule(windows.resized), "Resize Upsample"),
+  DepthToSpace: rule(windows.depthToSpace()),
+  SpaceToDepth: rule(windows.spaceToDepth()),
+  RoiAlign: rule(windows.regions("output_height", "output_width")),
+  MaxRoiPool: rule(windows.regions("", "")),
+  AffineGrid: rule(windows.affineGrid),
+  GridSample: rule(windows.gridSample),
   LayerNormalization: windows.layerNormalisation,
 });
 
 const microsoft = (): Table => ({
   ...rows(
-    elementwise.firstLikeInput,
+    rule(firstShape),
     `BiasGelu FastGelu Gelu QuickGelu RotaryEmbedding SimplifiedLayerNormalization SkipLayerNormalization
     SkipSimplifiedLayerNormalization`,
   ),
   EmbedLayerNormalization: parts.embedded,
-  GatherBlockQuantized: parts.gatheredBlocks,
-  FusedConv: windows.convolution(1),
-  FusedGemm: matrices.gemm,
-  ...rows(matrices.typeOfInput, "FusedMatMul"),
+  GatherBlockQuantized: rule(parts.gatheredBlocks, 2),
+  FusedConv: rule(windows.convolution(1), sharedBy(0, 1)),
+  FusedGemm: rule(matrices.gemm, sharedBy(0, 1, 2)),
+  FusedMatMul: rule(() => null),
 });
 
 // The function has a name, because minifiers inline an immediately called function, and bundlers cannot omit its body.
@@ -166,5 +242,5 @@ const onnx = (): Table => ({ ...onnxElements(), ...onnxAxes(), ...onnxWindows() 
 export const TYPE_RULES: Readonly<Record<string, Table>> = {
   "ai.onnx": /* @__PURE__ */ onnx(),
   "com.microsoft": /* @__PURE__ */ microsoft(),
-  openvino: { Convert: inline.cast },
+  openvino: { Convert: cast },
 };

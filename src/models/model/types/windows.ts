@@ -1,10 +1,9 @@
-/** Type rules for operators with spatial axes: convolutions, pooling and resizing. */
+/** Shapes of operators with spatial axes: convolutions, pooling and resizing. */
 
 import { printCount } from "../../../core/foreign.ts";
-import type { DType } from "../../../core/tensor/dtype.ts";
 import type { Dim, PartialShape } from "../../../core/tensor/shape.ts";
 import {
-  countedAxes,
+  atAxes,
   countedAxis,
   givenDim,
   productDims,
@@ -15,6 +14,7 @@ import {
 } from "./dims.ts";
 import { floatsOf } from "./elements.ts";
 import { output, type NodeView, type TypeRule } from "./node-view.ts";
+import { fromFirst, type ShapeOf } from "./rule-kinds.ts";
 
 /** A window's attributes, with one number per spatial axis; null if an attribute is unknown. */
 interface Windows {
@@ -27,7 +27,7 @@ interface Windows {
 
 function windowsOf(view: NodeView, axes: number, weights: PartialShape): Windows | null {
   const listed = (name: string, count: number, absent: number): readonly number[] | null => {
-    const list = view.ints(name) ?? (view.hasAttribute(name) ? null : undefined);
+    const list = view.ints(name);
     if (list === undefined) return Array.from({ length: count }, () => absent);
     if (list !== null && list.length !== count)
       throw wrongNode(`${name} has ${printCount(list.length, "number")}`);
@@ -78,60 +78,52 @@ function spatial(view: NodeView, dims: readonly Dim[], weights: PartialShape): D
   return dims.map((dim, at) => places(dim, at, windows, isCeil !== 0));
 }
 
-/**
- * The rule for convolutions. The parameter `weightsAt` is the position of the weights. The parameter `result` is the
- * output's data type, or the position of an input with this data type.
- */
-export const convolution =
-  (weightsAt: number, result: number | DType = 0): TypeRule =>
-  (view) => {
-    const dtype =
-      typeof result === "string"
-        ? result
-        : result === 0
-          ? view.sharedDType([0, weightsAt])
-          : view.dtype(result);
-    const dims = view.shape(0);
-    const weights = view.shape(weightsAt);
-    const rank = dims?.length ?? weights?.length;
-    if (rank === undefined) return [output(dtype, null)];
-    if (rank < 3 || (weights?.length ?? rank) !== rank) throw wrongNode("ranks differ");
-    const [batch, channels, ...rest] = dims ?? unknownDims(rank);
-    const [kernels = null, groupSize = null] = weights ?? [];
-    const group = view.int("group", 1);
-    sameDim(channels, group === null ? null : productDims([groupSize, group]));
-    return [output(dtype, [batch, kernels, ...spatial(view, rest, weights)])];
-  };
+/** Batch, channels and spatial axes of the first input, with the weights of a convolution. */
+interface Convolved {
+  readonly batch: Dim;
+  readonly channels: Dim;
+  readonly rest: readonly Dim[];
+  readonly weights: PartialShape;
+}
 
-/** The rule for pooling. `MaxPool` also returns the index of each maximum. */
-export const pool: TypeRule = (view) => {
-  const dims = view.shape(0);
-  const dtype = view.dtype(0);
-  if (dims === null) return [output(dtype, null), output("int64", null)];
-  if (dims.length < 3) throw wrongNode("the input must have spatial axes");
-  const [batch, channels, ...rest] = dims;
-  const shape = [batch, channels, ...spatial(view, rest, null)];
-  return [output(dtype, shape), output("int64", shape)];
-};
-
-export const globalPool: TypeRule = (view) => {
-  const dims = view.shape(0);
-  const shape = dims?.map((dim, axis) => (axis < 2 ? dim : 1)) ?? null;
-  return [output(view.dtype(0), shape)];
-};
-
-export const transposedConvolution: TypeRule = (view) => {
-  const dtype = view.sharedDType([0, 1]);
-  const [dims, weights] = [view.shape(0), view.shape(1)];
+function convolvedOf(view: NodeView, weightsAt: number): Convolved | null {
+  const [dims, weights] = [view.shape(0), view.shape(weightsAt)];
   const rank = dims?.length ?? weights?.length;
-  if (rank === undefined) return [output(dtype, null)];
+  if (rank === undefined) return null;
   if (rank < 3 || (weights?.length ?? rank) !== rank) throw wrongNode("ranks differ");
   const [batch, channels, ...rest] = dims ?? unknownDims(rank);
+  return { batch, channels, rest, weights };
+}
+
+/** The shape of a convolution. The parameter `weightsAt` is the position of the weights. */
+export const convolution =
+  (weightsAt: number): ShapeOf =>
+  (view) => {
+    const convolved = convolvedOf(view, weightsAt);
+    if (convolved === null) return null;
+    const { batch, channels, rest, weights } = convolved;
+    const [kernels = null, groupSize = null] = weights ?? [];
+    sameDim(channels, productDims([groupSize, view.int("group", 1)]));
+    return [batch, kernels, ...spatial(view, rest, weights)];
+  };
+
+export const pool = fromFirst((dims, view) => {
+  if (dims.length < 3) throw wrongNode("the input must have spatial axes");
+  const [batch, channels, ...rest] = dims;
+  return [batch, channels, ...spatial(view, rest, null)];
+});
+
+export const globalPool = fromFirst((dims) => dims.map((dim, axis) => (axis < 2 ? dim : 1)));
+
+export function transposedConvolution(view: NodeView): PartialShape {
+  const convolved = convolvedOf(view, 1);
+  if (convolved === null) return null;
+  const { batch, channels, rest, weights } = convolved;
   const [kernels = null, groupSize = null] = weights ?? [];
   sameDim(channels, kernels);
   const made = productDims([groupSize, view.int("group", 1)]);
-  return [output(dtype, [batch, made, ...grown(view, rest, weights)])];
-};
+  return [batch, made, ...grown(view, rest, weights)];
+}
 
 function grown(view: NodeView, dims: readonly Dim[], weights: PartialShape): Dim[] {
   const { length: axes } = dims;
@@ -143,7 +135,7 @@ function grown(view: NodeView, dims: readonly Dim[], weights: PartialShape): Dim
     return asked.slice(-axes).map(sizeDim);
   }
   const windows = windowsOf(view, axes, weights);
-  const extra = view.hasAttribute("output_padding") ? view.ints("output_padding") : undefined;
+  const extra = view.ints("output_padding");
   if (windows === null || extra === null) return unknownDims(axes);
   const { kernel, strides, dilations, pads, autoPad } = windows;
   return dims.map((dim, at) => {
@@ -157,42 +149,28 @@ function grown(view: NodeView, dims: readonly Dim[], weights: PartialShape): Dim
 }
 
 /** `Resize` and `Upsample` scale axes. Runtimes round fractional scales differently. */
-export const resize: TypeRule = (view) => {
-  const dims = view.shape(0);
-  const dtype = view.dtype(0);
-  if (dims === null) return [output(dtype, null)];
-  const axes = view.opset < 18 ? undefined : view.ints("axes");
-  const policy = view.opset < 18 ? "stretch" : view.string("keep_aspect_ratio_policy", "stretch");
-  if (axes === null || policy !== "stretch") return [output(dtype, unknownDims(dims.length))];
-  const named = countedAxes(axes ?? dims.map((_, axis) => axis), dims.length);
+export const resized = fromFirst((dims, view) => {
+  const isOld = view.opset < 18;
+  const axes = isOld ? undefined : view.ints("axes");
+  const policy = isOld ? "stretch" : view.string("keep_aspect_ratio_policy", "stretch");
+  if (policy !== "stretch") return unknownDims(dims.length);
   const sizes = view.opset >= 11 && view.has(3) ? view.elements(3) : undefined;
   // With cropping, the output size also depends on the region, so the scales are not enough.
   const isCropped = view.string("coordinate_transformation_mode", "") === "tf_crop_and_resize";
   const scales = isCropped ? null : scalesOf(view);
-  const resized = dims.map((dim, axis): Dim => {
-    const at = named.indexOf(axis);
-    if (at < 0) return dim;
-    if (sizes !== undefined) {
-      return givenDim(sizes?.[at] ?? null);
-    }
+  return atAxes(dims, axes, (dim, at) => {
+    if (sizes !== undefined) return givenDim(sizes?.[at] ?? null);
     const scale = scales?.[at] ?? null;
     if (scale === null || !Number.isInteger(scale) || scale < 0) return null;
     return productDims([dim, scale]);
   });
-  return [output(dtype, resized)];
-};
+});
 
 function scalesOf(view: NodeView): readonly number[] | null {
   const isUpsample = view.node.op === "Upsample";
-  if (isUpsample && view.opset < 9) return view.floats("scales") ?? null;
+  if (isUpsample && view.opset < 9) return view.floats("scales");
   return floatsOf(view.input(isUpsample || view.opset < 11 ? 1 : 2));
 }
-
-/** The rule for operators that move blocks between spatial axes and channels. */
-export const depthToSpace: TypeRule = (view) =>
-  blocks(view, (dim, by) => divided(dim, by * by), multiplied);
-export const spaceToDepth: TypeRule = (view) =>
-  blocks(view, (dim, by) => multiplied(dim, by * by), divided);
 
 type Scaling = (dim: Dim, by: number) => Dim;
 
@@ -204,46 +182,51 @@ const divided: Scaling = (dim, by) => {
   return dim / by;
 };
 
-function blocks(view: NodeView, channels: Scaling, sides: Scaling): ReturnType<TypeRule> {
-  const dims = view.shape(0);
-  const dtype = view.dtype(0);
-  const by = view.int("blocksize", null);
-  if (dims !== null && dims.length !== 4) throw wrongNode("the input must have four axes");
-  if (dims === null || by === null || by < 1) return [output(dtype, unknownDims(4))];
-  const [batch, depth, height, width] = dims;
-  return [output(dtype, [batch, channels(depth, by), sides(height, by), sides(width, by)])];
-}
+/** The shape of operators that move blocks between spatial axes and channels. */
+const blocks =
+  (channels: Scaling, sides: Scaling): ShapeOf =>
+  (view) => {
+    const dims = view.shape(0);
+    const by = view.int("blocksize", null);
+    if (dims !== null && dims.length !== 4) throw wrongNode("the input must have four axes");
+    if (dims === null || by === null || by < 1) return unknownDims(4);
+    const [batch, depth, height, width] = dims;
+    return [batch, channels(depth, by * by), sides(height, by), sides(width, by)];
+  };
 
-/** The rule for image regions: `MaxRoiPool` and `RoiAlign`. */
+export const depthToSpace = (): ShapeOf => blocks(divided, multiplied);
+export const spaceToDepth = (): ShapeOf => blocks(multiplied, divided);
+
+/** The shape of image regions: `MaxRoiPool` and `RoiAlign`. */
 export const regions =
-  (height: string, width: string): TypeRule =>
+  (height: string, width: string): ShapeOf =>
   (view) => {
     const [, channels = null] = view.shape(0) ?? [];
     const [count = null] = view.shape(1) ?? [];
     const pooled = view.ints("pooled_shape");
     const sides = pooled ?? [view.int(height, 1), view.int(width, 1)];
     const [rows = null, columns = null] = pooled === null ? [] : sides;
-    return [output(view.dtype(0), [count, channels, givenDim(rows), givenDim(columns)])];
+    return [count, channels, givenDim(rows), givenDim(columns)];
   };
 
 /** `AffineGrid`: the output has one point per position of an image with the size [batch, channels, ...]. */
-export const affineGrid: TypeRule = (view) => {
+export function affineGrid(view: NodeView): PartialShape {
   const size = view.elements(1);
-  if (size === null) return [output(view.dtype(0), null)];
+  if (size === null) return null;
   if (size.length !== 4 && size.length !== 5)
     throw wrongNode("a size must have four or five numbers");
   const [batch, , ...spatial] = size.map(givenDim);
-  return [output(view.dtype(0), [batch, ...spatial, spatial.length])];
-};
+  return [batch, ...spatial, spatial.length];
+}
 
-export const gridSample: TypeRule = (view) => {
+export function gridSample(view: NodeView): PartialShape {
   const [dims, grid] = [view.shape(0), view.shape(1)];
   const rank = dims?.length ?? grid?.length;
-  if (rank === undefined) return [output(view.dtype(0), null)];
+  if (rank === undefined) return null;
   const [batch = null, channels = null] = dims ?? [];
   const sides = grid === null ? unknownDims(Math.max(0, rank - 2)) : grid.slice(1, -1);
-  return [output(view.dtype(0), [batch, channels, ...sides])];
-};
+  return [batch, channels, ...sides];
+}
 
 /**
  * The rule for normalization along an axis and all later axes. The output has data's type, and the statistics have a
@@ -253,9 +236,7 @@ export const layerNormalisation: TypeRule = (view) => {
   const dims = view.shape(0);
   const axis = view.int("axis", -1);
   const stash = view.dtypeOf("stash_type", "float32");
-  const statistics =
-    dims === null || axis === null
-      ? null
-      : dims.map((dim, at) => (at < countedAxis(axis, dims.length) ? dim : 1));
+  const at = dims === null || axis === null ? null : countedAxis(axis, dims.length);
+  const statistics = at === null ? null : (dims?.map((dim, one) => (one < at ? dim : 1)) ?? null);
   return [output(view.dtype(0), dims), output(stash, statistics), output(stash, statistics)];
 };

@@ -1,0 +1,171 @@
+/**
+ * Reads the words of a command line: options whose values are integers, amounts of memory, shapes, codecs or lists, and
+ * files that are assigned to inputs and outputs, either by name with `NAME=FILE` or in order.
+ */
+
+import { Option } from "commander";
+import { wrongUsage } from "../failure.ts";
+import { isUrl } from "./places.ts";
+import { didYouMean, printName, quote } from "../text/layout.ts";
+import type { Codec } from "../../entries/zarr.ts";
+
+export function parseInteger(text: string): number | null {
+  const number = /^[+-]?\d+$/.test(text) ? Number(text) : NaN;
+  return Number.isSafeInteger(number) ? number : null;
+}
+
+/**
+ * Parses an integer and checks its range. Throws a `Failure` for other text. `name` is the option name for error
+ * messages.
+ */
+export function parseWhole(text: string, name: string, low: number, high = Infinity): number {
+  const number = parseInteger(text);
+  if (number !== null && number >= low && number <= high) return number;
+  const got = `got ${quote(text)}`;
+  throw wrongUsage(
+    high < Infinity
+      ? `${name} must be an integer from ${low} to ${high}, ${got}`
+      : low === 1
+        ? `${name} must be a positive integer, ${got}`
+        : `${name} must be an integer that is at least ${low}, ${got}`,
+  );
+}
+
+/** Returns an option whose value is an integer from `low` to `high`. */
+export const wholeOption = (
+  flags: string,
+  description: string,
+  low: number,
+  high?: number,
+): Option => {
+  const option = new Option(flags, description);
+  return option.argParser((text) => parseWhole(text, option.long ?? "", low, high));
+};
+
+/** Returns an option that may be repeated, and collects its values. */
+export const repeatable = (flags: string, description: string): Option =>
+  new Option(flags, description).argParser((text, before: readonly string[] = []) => [
+    ...before,
+    text,
+  ]);
+
+/** Default of --memory, in bytes. Help texts show this value as 1G. */
+export const DEFAULT_MEMORY = 2 ** 30;
+
+const UNITS: Readonly<Record<string, number>> = {
+  "": 1,
+  k: 2 ** 10,
+  m: 2 ** 20,
+  g: 2 ** 30,
+  t: 2 ** 40,
+};
+
+/**
+ * Parses an amount of memory, such as `512M`, `1G` or `1.5GiB`. The units K, M, G and T are powers of 1024. Throws a
+ * `Failure` that names the option.
+ */
+export function parseBytes(text: string, option: string): number {
+  const [, number, unit = ""] = /^(\d+(?:\.\d+)?)([kmgt]?)(?:i?b)?$/i.exec(text) ?? [];
+  const bytes = Math.floor(Number(number) * (UNITS[unit.toLowerCase()] ?? NaN));
+  if (Number.isSafeInteger(bytes) && bytes > 0) return bytes;
+  throw wrongUsage(`${option} must be an amount of memory, such as 512M or 1G, got ${quote(text)}`);
+}
+
+export const memoryOption = (description: string): Option =>
+  new Option("--memory <size>", description).argParser((text) => parseBytes(text, "--memory"));
+
+/** Codecs of a Zarr array, in the order of the specification. */
+type Codecs = readonly (string | Codec)[];
+
+export const parseChunks = (text: string): readonly number[] => parseShape(text, 1);
+export const parseSizes = (text: string): readonly number[] => parseShape(text, 0);
+
+function parseShape(text: string, least: number): readonly number[] {
+  const shape = text.split(",").map((one) => (/^\d{1,16}$/.test(one) ? Number(one) : -1));
+  if (shape.every((dim) => dim >= least && Number.isSafeInteger(dim))) return shape;
+  const what = least === 1 ? "positive integers" : "integers of 0 or more";
+  throw wrongUsage(`a shape must be ${what}, such as 1000,128, got ${quote(text)}`);
+}
+
+/** Parses a codec such as `zstd` or `zstd:3`. The compression level is checked when the array is created. */
+export function addCodec(text: string, codecs: Codecs = []): Codecs {
+  const [, name, level] = /^([\w-]+)(?::(-?\d{1,6}))?$/.exec(text) ?? [];
+  if (name === undefined) {
+    throw wrongUsage(`a codec must be a name or NAME:LEVEL, such as zstd:3, got ${quote(text)}`);
+  }
+  if (level === undefined) return [...codecs, name];
+  const setting = name === "blosc" ? "clevel" : "level";
+  return [...codecs, { name, configuration: { [setting]: Number(level) } }];
+}
+
+/** Inputs of an operator or a model that need files. */
+interface CommandInputs {
+  /** Name of the operator or model for messages, such as `ScatterND-18`. */
+  readonly title: string;
+  readonly inputs: readonly string[];
+  /** Names of optional inputs. */
+  readonly optional: ReadonlySet<string>;
+}
+
+/**
+ * Returns the files of inputs by name. An optional input gets a file only by its name.
+ * @throws Failure like `bindFiles`, and for required inputs without a file
+ */
+export function bindInputFiles(
+  texts: readonly string[],
+  { title, inputs, optional }: CommandInputs,
+): Map<string, string> {
+  const isNamed = (name: string): boolean => texts.some((text) => text.startsWith(`${name}=`));
+  const expected = inputs.filter((name) => !optional.has(name) || isNamed(name));
+  const files = bindFiles(texts, expected, "input", title);
+  const missing = expected.filter((name) => !files.has(name));
+  if (missing.length === 0) return files;
+  const names = missing.map(printName);
+  throw wrongUsage(
+    `${title} needs files for ${inputs.map(printName).join(", ")}; add ${names.map((name) => `${name}=FILE`).join(" ")}`,
+  );
+}
+
+/**
+ * Returns the assigned files by name. Files without a name are assigned to the remaining names in order. A path that
+ * begins with `.` or `/` has no name, even if it contains `=`. `title` identifies the operator or model in messages,
+ * such as `ScatterND-18`. Throws a `Failure` for an unknown name, for two files with the same name, and for too many
+ * files.
+ */
+export function bindFiles(
+  texts: readonly string[],
+  names: readonly string[],
+  what: "input" | "output",
+  title: string,
+): Map<string, string> {
+  const known = names.length === 0 ? "none" : names.map(printName).join(", ");
+  const files = new Map<string, string>();
+  const bare: string[] = [];
+  for (const text of texts) {
+    const name = nameIn(text, names);
+    if (name === undefined) {
+      if (text.includes("=") && !/^[./]/.test(text) && !isUrl(text)) {
+        const given = text.slice(0, text.indexOf("="));
+        const hint = didYouMean(given, names, `its ${what}s are ${known}`);
+        throw wrongUsage(`${title} has no ${what} ${printName(given)}; ${hint}`);
+      }
+      bare.push(text);
+    } else if (files.has(name)) {
+      throw wrongUsage(`the ${what} ${printName(name)} has two files; give only one`);
+    } else {
+      files.set(name, text.slice(name.length + 1));
+    }
+  }
+  const left = names.filter((name) => !files.has(name));
+  if (bare.length > left.length) {
+    throw wrongUsage(
+      `${bare[left.length]} is one file too many; the ${what}s of ${title} are ${known}`,
+    );
+  }
+  for (const [position, file] of bare.entries()) files.set(left[position], file);
+  return files;
+}
+
+/** Returns the name in `NAME=...`. A name in a model may contain `=`, so the text before the first `=` may be a part. */
+export const nameIn = (text: string, names: readonly string[]): string | undefined =>
+  names.find((one) => text.startsWith(`${one}=`));

@@ -1,0 +1,63 @@
+/** Visits a model's nodes together with the types and constants of the values in their graphs. */
+
+import { findOpset } from "./graph.ts";
+import type { Model } from "./model.ts";
+import {
+  placeInside,
+  walkNodes,
+  walkPlace,
+  type Place,
+  type PlacedNode,
+  type Visitor,
+} from "./places.ts";
+import { hasFunction, standardBody } from "./standard-function.ts";
+import { Scope } from "./values.ts";
+
+/** Callbacks of a typed walk. A node's scope contains the values of its graph, with the node's own outputs. */
+export interface TypedVisitor extends Pick<Visitor, "tooDeep"> {
+  readonly place?: (place: Place, scope: Scope) => void;
+  readonly node?: (placed: PlacedNode, scope: Scope) => void;
+  /** Called for each node in the standard definition of an operator. The file does not contain these nodes. */
+  readonly defining?: (placed: PlacedNode, scope: Scope) => void;
+}
+
+/** Visits all nodes of a model, or of the graph and bodies of one function, in the order of `walkNodes`. */
+export function walkTyped(model: Model, visitor: TypedVisitor, start?: Place): void {
+  const scopes = new Map<Place, Scope>();
+  const scopeOf = (place: Place): Scope => {
+    const { graph, outer } = place;
+    const known = scopes.get(place);
+    const scope = known ?? new Scope(graph, outer && scopeOf(outer), model.irVersion);
+    if (known === undefined) scopes.set(place, scope);
+    return scope;
+  };
+  const visiting =
+    (visit: TypedVisitor["node"]) =>
+    (placed: PlacedNode): void => {
+      const { node, place } = placed;
+      const scope = scopeOf(place);
+      scope.learn(node, findOpset(place.opsets, node));
+      visit?.(placed, scope);
+      if (visitor.defining === undefined) return;
+      const inside = definitionOf(placed, scope, model);
+      if (inside !== null) walkPlace(inside, { node: visiting(visitor.defining) });
+    };
+  const untyped = {
+    place: (place: Place): void => visitor.place?.(place, scopeOf(place)),
+    node: visiting(visitor.node),
+    tooDeep: visitor.tooDeep,
+  };
+  if (start === undefined) walkNodes(model, untyped);
+  else walkPlace(start, untyped);
+}
+
+/**
+ * Returns the location of a node's standard definition; null if no definition is recorded. A model function with the
+ * operator's name takes precedence.
+ */
+function definitionOf({ node, place }: PlacedNode, scope: Scope, model: Model): Place | null {
+  if (hasFunction(model, node)) return null;
+  const opset = findOpset(place.opsets, node);
+  const body = standardBody(node, opset, (name) => scope.typeOf(name));
+  return body && placeInside(place, node, body.graph, { "ai.onnx": body.opset });
+}
