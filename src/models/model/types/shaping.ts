@@ -88,7 +88,7 @@ function rankWith(view: NodeView, rankOf: (count: number) => number): PartialSha
   return unknownDims(rank);
 }
 
-export const unsqueezed = fromFirst((dims, view) => {
+export const unsqueezed = /* @__PURE__ */ fromFirst((dims, view) => {
   const axes = axesOf(view, 13);
   if (axes === undefined) return null;
   if (axes === null) return rankWith(view, (count) => dims.length + count);
@@ -100,7 +100,7 @@ export const unsqueezed = fromFirst((dims, view) => {
   );
 });
 
-export const squeezed = fromFirst((dims, view) => {
+export const squeezed = /* @__PURE__ */ fromFirst((dims, view) => {
   const axes = axesOf(view, 13);
   if (axes === null) return rankWith(view, (count) => dims.length - count);
   if (axes === undefined)
@@ -166,7 +166,7 @@ function without(dims: readonly Dim[], axes: readonly number[]): readonly Dim[] 
   return dims.filter((_, axis) => !removed.includes(axis));
 }
 
-export const argExtreme = fromFirst((dims, view) => {
+export const argExtreme = /* @__PURE__ */ fromFirst((dims, view) => {
   const axis = view.int("axis", 0);
   const keeps = view.int("keepdims", 1);
   if (keeps === null) return null;
@@ -175,13 +175,13 @@ export const argExtreme = fromFirst((dims, view) => {
 });
 
 /** `TopK`: the number k is an attribute before version 10. */
-export const topK = fromFirst((dims, view) => {
+export const topK = /* @__PURE__ */ fromFirst((dims, view) => {
   const k = view.opset < 10 ? view.int("k", null) : view.integer(1);
   return atAxis(dims, view.int("axis", -1), () => givenDim(k));
 });
 
 /** `OneHot`: the output has an additional axis with `depth` elements. */
-export const oneHot = fromFirst((dims, view) => {
+export const oneHot = /* @__PURE__ */ fromFirst((dims, view) => {
   const axis = view.int("axis", -1);
   const rank = dims.length + 1;
   if (axis === null) return unknownDims(rank);

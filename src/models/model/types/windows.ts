@@ -114,13 +114,15 @@ export const transposedConvolution = (): ShapeOf =>
     return [grouped, ...grown(view, rest, weights)];
   });
 
-export const pool = fromFirst((dims, view) => {
+export const pool = /* @__PURE__ */ fromFirst((dims, view) => {
   if (dims.length < 3) throw wrongNode("the input must have spatial axes");
   const [batch, channels, ...rest] = dims;
   return [batch, channels, ...spatial(view, rest, null)];
 });
 
-export const globalPool = fromFirst((dims) => dims.map((dim, axis) => (axis < 2 ? dim : 1)));
+export const globalPool = /* @__PURE__ */ fromFirst((dims) =>
+  dims.map((dim, axis) => (axis < 2 ? dim : 1)),
+);
 
 function grown(view: NodeView, dims: readonly Dim[], weights: PartialShape): Dim[] {
   const { length: axes } = dims;
@@ -146,7 +148,7 @@ function grown(view: NodeView, dims: readonly Dim[], weights: PartialShape): Dim
 }
 
 /** `Resize` and `Upsample` scale axes. Runtimes round fractional scales differently. */
-export const resized = fromFirst((dims, view) => {
+export const resized = /* @__PURE__ */ fromFirst((dims, view) => {
   const isOld = view.opset < 18;
   const axes = isOld ? undefined : view.ints("axes");
   const policy = isOld ? "stretch" : view.string("keep_aspect_ratio_policy", "stretch");
