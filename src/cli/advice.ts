@@ -117,49 +117,42 @@ function unsupportedAdvice({ command }: Case): string {
   return "use --node to choose a single node of the model";
 }
 
-/** Returns advice about a file, based on its file extension. */
+/** Advice about files by their extension. */
+const FILE_ADVICE: Readonly<Record<string, string>> = {
+  npy: "save the array again with np.save",
+  onnx: "export the model again; onnx.checker.check_model may report more faults",
+  xml: "save the model again with openvino.save_model",
+  zarr: "write the array again with the program that created it",
+};
+
 function fileAdvice({ command, file, error }: Case): string {
   if (command === "job") return "remove the job with ndscatter job remove, and start the job again";
   const [, ending = ""] =
     /\.(npy|onnx|pb|xml|zarr)(?=[:\s/[]|$)/i.exec(file ?? error.file ?? "") ?? [];
-  switch (ending.toLowerCase()) {
-    case "npy":
-      return error.key === "size"
-        ? "the file is truncated; copy it again, or save the array again with np.save"
-        : "save the array again with np.save";
-    case "onnx":
-      return "export the model again; onnx.checker.check_model may report more faults";
-    case "xml":
-      return "save the model again with openvino.save_model";
-    case "zarr":
-      return "write the array again with the program that created it";
-    default:
-      return "write the file again with the program that created it";
-  }
+  const advice =
+    FILE_ADVICE[ending.toLowerCase()] ?? "write the file again with the program that created it";
+  const isShort = ending.toLowerCase() === "npy" && error.key === "size";
+  return isShort ? `the file is truncated; copy it again, or ${advice}` : advice;
 }
+
+/** Advice about system errors by their code. */
+const SYSTEM_ADVICE: Readonly<Record<string, string>> = {
+  EACCES: "check the file's permissions",
+  EPERM: "check the file's permissions",
+  ENOSPC: "free some space on the disk",
+  ENOTDIR: "check the folders in the path",
+  EMFILE: "allow more open files (ulimit -n)",
+};
 
 /** Returns advice about a system error, such as a missing file. Returns null for other values. */
 function systemAdvice(cause: unknown): string | null {
   if (cause instanceof RangeError)
     return "use a smaller array, or run the command with --memory 1G";
   if (!(cause instanceof Error) || !("code" in cause)) return null;
-  switch (cause.code) {
-    case "ENOENT":
-      // Commands call `access` only for output folders.
-      if ("syscall" in cause && cause.syscall === "access") return "create the folder first";
-      return "path" in cause ? missingAdvice(String(cause.path)) : null;
-    case "EACCES":
-    case "EPERM":
-      return "check the file's permissions";
-    case "ENOSPC":
-      return "free some space on the disk";
-    case "ENOTDIR":
-      return "check the folders in the path";
-    case "EMFILE":
-      return "allow more open files (ulimit -n)";
-    default:
-      return null;
-  }
+  if (cause.code !== "ENOENT") return SYSTEM_ADVICE[String(cause.code)] ?? null;
+  // Commands call `access` only for output folders.
+  if ("syscall" in cause && cause.syscall === "access") return "create the folder first";
+  return "path" in cause ? missingAdvice(String(cause.path)) : null;
 }
 
 /**

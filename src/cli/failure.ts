@@ -5,14 +5,14 @@
 
 import { getSystemErrorMap } from "node:util";
 import { CommanderError } from "commander";
-import { isTensorError } from "../entries/index.ts";
+import { isTensorError, type ErrorCode, type TensorError } from "../entries/index.ts";
 
 /** Exit status for success. */
 export const SUCCESS = 0;
 /** Exit status for invalid data, such as a malformed file, an invalid tensor or a failed test. */
 export const WRONG_DATA = 1;
 /** Exit status for incorrect usage, such as an unknown command, option, operator or attribute. */
-export const WRONG_USAGE = 2;
+const WRONG_USAGE = 2;
 
 export type Status = typeof SUCCESS | typeof WRONG_DATA | typeof WRONG_USAGE;
 
@@ -40,12 +40,16 @@ export const wrongData = (sentence: string, cause?: unknown, file?: string): Fai
 export const wrongUsage = (sentence: string, cause?: unknown): Failure =>
   new Failure(WRONG_USAGE, sentence, cause);
 
-/** Calls `action` and returns its result. Converts a thrown `TensorError` to a usage error. */
-export function asUsage<T>(action: () => T): T {
+/**
+ * Calls `action` and returns its result. Converts a thrown `TensorError` to a usage error whose message begins with
+ * `title`. Errors with other codes than `codes` are not converted, if any are given.
+ */
+export function asUsage<T>(action: () => T, title = "", ...codes: readonly ErrorCode[]): T {
   try {
     return action();
   } catch (error) {
-    throw isTensorError(error) ? wrongUsage(error.message, error) : error;
+    const isUsage = isTensorError(error, ...codes);
+    throw isUsage ? wrongUsage(`${title}${error.message}`, error) : error;
   }
 }
 
@@ -129,3 +133,16 @@ export function reasonOf(error: unknown): string | null {
 
 const pathOf = (error: unknown): string =>
   error instanceof Error && "path" in error ? `${String(error.path)}: ` : "";
+
+/** Returns an error's code, message and fields. */
+export function errorJson(error: TensorError): Readonly<Record<string, unknown>> {
+  const { name: _, code, message, ...fields } = error;
+  return { code, message, ...fields };
+}
+
+/** Returns a command's failure, with the code and fields of its cause, if available. */
+export function failureJson({ message, cause }: Failure): Readonly<Record<string, unknown>> {
+  if (isTensorError(cause)) return { ...errorJson(cause), message };
+  const isCoded = cause instanceof Error && "errno" in cause && "code" in cause;
+  return isCoded ? { code: cause.code, message } : { message };
+}

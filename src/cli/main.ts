@@ -73,27 +73,14 @@ stdout.on("error", (error: NodeJS.ErrnoException) => {
 
 const SIGNALS = ["SIGHUP", "SIGINT", "SIGTERM"] as const;
 
-function onSignal(cleanup: () => void): () => void {
+/** Calls `action` at the first signal. Returns a function that cancels the request. */
+function onFirst(action: (signal: NodeJS.Signals) => void): () => void {
   const release = (): void => {
     for (const signal of SIGNALS) process.off(signal, end);
   };
   const end = (signal: NodeJS.Signals): void => {
     release();
-    cleanup();
-    // The signal ends the process if no listener is left, so that the parent sees the signal as the cause.
-    process.kill(process.pid, signal);
-  };
-  for (const signal of SIGNALS) process.on(signal, end);
-  return release;
-}
-
-function onInterrupt(stop: () => void): () => void {
-  const release = (): void => {
-    for (const signal of SIGNALS) process.off(signal, end);
-  };
-  const end = (): void => {
-    release();
-    stop();
+    action(signal);
   };
   for (const signal of SIGNALS) process.on(signal, end);
   return release;
@@ -109,6 +96,11 @@ process.exitCode = await main(process.argv.slice(2), {
   stderr: output(stderr, (text) => {
     stderr.write(text);
   }),
-  onSignal,
-  onInterrupt,
+  onSignal: (cleanup) =>
+    onFirst((signal) => {
+      cleanup();
+      // The signal ends the process if no listener is left, so that the parent sees the signal as the cause.
+      process.kill(process.pid, signal);
+    }),
+  onInterrupt: onFirst,
 });

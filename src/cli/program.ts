@@ -4,9 +4,8 @@ import { createRequire } from "node:module";
 import { inspect } from "node:util";
 import { Command, CommanderError, Option } from "commander";
 import { withAdvice } from "./advice.ts";
-import { failureOf, SUCCESS, type Status } from "./failure.ts";
+import { failureOf, SUCCESS, type Status, failureJson } from "./failure.ts";
 import { guarded, type Io } from "./io.ts";
-import { failureJson } from "./text/error-json.ts";
 import { cutWords, escapeControls, printJson } from "./text/layout.ts";
 import { withoutSecrets } from "../arrays/boxes/urls.ts";
 

@@ -11,8 +11,7 @@
  */
 
 export * from "../models/surface.ts";
-export { externalFiles } from "../models/onnx/external-files.ts";
-export type { ReadExternal, ReadOptions } from "../models/onnx/external.ts";
+export { externalFiles, type ReadExternal, type ReadOptions } from "../models/onnx/external.ts";
 export { readOutline } from "../models/onnx/outline.ts";
 export {
   buildModel,
@@ -28,7 +27,7 @@ export {
   type SessionValue,
 } from "../models/exact/exact-session.ts";
 export type { CreateGpu, ExactGpu, ExactGpuTensor } from "../models/exact/gpu.ts";
-export type { RuntimeSession } from "../models/exact/part-session.ts";
+export type { RuntimeSession } from "../models/exact/runtime.ts";
 export { comparedValues } from "../models/inspect/compared-values.ts";
 export { indexedSizes } from "../models/inspect/indexed-sizes.ts";
 export { extractNode } from "../models/model/extract-node.ts";

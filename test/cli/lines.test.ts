@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { cut, fitTable, fold, widthOf } from "../../src/cli/text/lines.ts";
+import { cut, fitTable, fold, widthOf } from "../../src/cli/text/layout.ts";
 
 const FOLDED: readonly (readonly [text: string, width: number, indent: string, lines: string])[] = [
   ["", 8, "", ""],

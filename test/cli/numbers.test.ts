@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { NEWEST_OPSETS } from "../../src/entries/operators.ts";
-import { parseBytes } from "../../src/cli/input/numbers.ts";
+import { parseBytes } from "../../src/cli/input/arguments.ts";
 import { runCommand, words } from "../support/cli.ts";
 
 const SIZES: readonly (readonly [text: string, bytes: number])[] = [

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { printChanges } from "../../src/cli/text/schema-text.ts";
+import { printChanges } from "../../src/cli/commands/ops.ts";
 import { operators } from "../../src/entries/index.ts";
 import { makeFolder, runCommand } from "../support/cli.ts";
 import { testTranscript } from "../support/transcripts.ts";

@@ -3,8 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Summary } from "../../src/insight/explain/explanation.ts";
-import { lazyList } from "../../src/insight/explain/places.ts";
-import { groupByTarget, summaryOf } from "../../src/insight/explain/targets.ts";
+import { groupByTarget, lazyList, summaryOf } from "../../src/insight/explain/places.ts";
 import type { Plan } from "../../src/core/plan/plan.ts";
 import { product } from "../../src/core/tensor/shape.ts";
 

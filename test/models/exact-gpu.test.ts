@@ -321,3 +321,24 @@ for (const [title, nodes, expected] of OVER) {
     await session.release();
   });
 }
+
+test("a value that is overwritten on the host is uploaded to the GPU again", async () => {
+  const { createSession, gpu, tensorOf } = fakeGpu();
+  const model = onnxModel(18, {
+    inputs: { x: F32(4), a: I64(4) },
+    constants: { at: i64([1, 1], 1), u: f32([1], 5) },
+    nodes: [
+      node("Cast", ["a"], "i", { attributes: { to: 7 } }),
+      add("x", "once"),
+      node("Gather", ["once", "i"], "before"),
+      add("once", "twice"),
+      node("Gather", ["twice", "i"], "after"),
+    ],
+    outputs: { before: null, after: null },
+  });
+  const session = await createExactSession(model, { createSession, gpu: () => gpu, nodes: "all" });
+  const { before, after } = await session.run({ x: f32([4], 1, 2, 3, 4), a: i64([4], 0, 1, 2, 3) });
+  assert.deepEqual([...tensorOf(before).data], [1, 7, 3, 4]);
+  assert.deepEqual([...tensorOf(after).data], [1, 12, 3, 4]);
+  await session.release();
+});

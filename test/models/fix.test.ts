@@ -17,7 +17,7 @@ import {
 } from "../../src/entries/onnx.ts";
 import { asTensor, tensor, type Tensor } from "../../src/core/tensor/tensor.ts";
 import { equals } from "../../src/core/tensor/compare.ts";
-import { cheapestOf } from "../../src/models/fix/choice.ts";
+import { cheapestOf } from "../../src/models/fix/report.ts";
 import { setLimits } from "../support/limits.ts";
 import {
   BOOL,

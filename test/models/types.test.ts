@@ -5,8 +5,7 @@ import { test } from "node:test";
 
 import { NOTHING_KNOWN, type Known } from "../../src/models/model/known.ts";
 import { elementsOf } from "../../src/models/model/types/elements.ts";
-import { outputsOf } from "../../src/models/model/types/outputs.ts";
-import { TYPE_RULES } from "../../src/models/model/types/table.ts";
+import { outputsOf, TYPE_RULES } from "../../src/models/model/types/table.ts";
 import { buildModel, type AttributeInput } from "../../src/entries/onnx.ts";
 import { tensor } from "../../src/core/tensor/tensor.ts";
 import * as rows from "../fixtures/type-rules.ts";

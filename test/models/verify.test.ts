@@ -18,7 +18,7 @@ import {
 } from "../../src/entries/onnx.ts";
 import { asTensor, tensor, zeros, type Tensor } from "../../src/core/tensor/tensor.ts";
 import { equals } from "../../src/core/tensor/compare.ts";
-import { neededNodes } from "../../src/models/split/needed.ts";
+import { neededNodes } from "../../src/models/split/part.ts";
 import { i64, takePutAgain } from "../support/node-models.ts";
 import { dim, tensorType, valueInfo } from "../support/onnx-parts.ts";
 import {

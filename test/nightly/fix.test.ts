@@ -16,7 +16,7 @@ import {
   writeModel,
   type Model,
 } from "../../src/entries/onnx.ts";
-import { Names } from "../../src/models/convert/names.ts";
+import { Names } from "../../src/models/convert/context.ts";
 import { KNOWN_FAULTS } from "../../src/models/fix/known-faults.ts";
 import type { Scatter } from "../../src/models/fix/scatters.ts";
 import { Words } from "../../src/models/fix/words.ts";

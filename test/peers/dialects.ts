@@ -17,7 +17,7 @@ import { DTYPES, integerRange, type DType } from "../../src/core/tensor/dtype.ts
 import { reader } from "../../src/core/tensor/scalar.ts";
 import { sameShape } from "../../src/core/tensor/shape.ts";
 import { tensor, type Tensor } from "../../src/core/tensor/tensor.ts";
-import { cellUpdatesOf } from "../../src/insight/diagnose/cells.ts";
+import { cellUpdatesOf } from "../../src/insight/diagnose/rule.ts";
 import { cellsOf, differingCells } from "../../src/insight/diagnose/cells.ts";
 import {
   compareDialects,

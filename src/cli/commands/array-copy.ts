@@ -1,26 +1,33 @@
-/** Copies an array chunk by chunk. A copy that fails is removed. */
+/** Copies an array chunk by chunk to a new array or into a part of an array. A new array that fails is removed. */
 
-import { printCount } from "../../core/foreign.ts";
 import * as fs from "node:fs";
 import * as path from "node:path";
-import { DTYPES, isTensorError } from "../../entries/index.ts";
-import { printShape } from "../../entries/operators.ts";
 import {
-  createPending,
-  type ChunkedArray,
-  type Codec,
-  type CreateOptions,
-  type PendingArray,
-} from "../../entries/zarr.ts";
-import { CLI } from "../../core/limits.ts";
-import { checkUnused, failureAt, openToCopy } from "./array-facts.ts";
-import { errorAt, Failure, wrongUsage } from "../failure.ts";
+  blame,
+  checkUnused,
+  failureAt,
+  openNamed,
+  openToCopy,
+  printKind,
+  product,
+} from "./array-facts.ts";
+import { errorAt, wrongData, wrongUsage } from "../failure.ts";
+import { partOf, placeOf } from "../input/places.ts";
+import { checkArrayFormat } from "../input/read-files.ts";
+import { isSameFile } from "../input/write-files.ts";
 import type { Io } from "../io.ts";
 import { coordinatesOf } from "../text/cells.ts";
 import { ProgressLine } from "../text/progress.ts";
-import { partOf, placeOf } from "../input/places.ts";
-import { checkArrayFormat } from "../input/tensor-format.ts";
-import { isSameFile } from "../input/write-files.ts";
+import { printCount } from "../../core/foreign.ts";
+import { CLI } from "../../core/limits.ts";
+import { DTYPES, isTensorError } from "../../entries/index.ts";
+import {
+  type ChunkedArray,
+  type Codec,
+  type CreateOptions,
+  createPending,
+  type PendingArray,
+} from "../../entries/zarr.ts";
 
 export interface CopyOptions {
   readonly chunks?: readonly number[];
@@ -51,17 +58,15 @@ export async function copyArray(
   const release = io.onSignal(clean);
   const progress = new ProgressLine(io.stderr);
   try {
-    const copied = await copyChunks(from, into, progress, (error) => failureAt(io, name, error));
+    const copied = await copyChunks(from, into, progress, blame(io, name));
     // A concurrent job may have changed some chunks before the copy read them.
     if (options.unfinished !== true) await checkUnused(io, name, from);
     await into.publish();
     await into.endStaging();
-    const { dtype, shape } = into;
-    return `${output}: ${dtype} ${printShape(shape)}, ${printCount(copied, "chunk")}`;
+    return `${output}: ${printKind(into)}, ${printCount(copied, "chunk")}`;
   } catch (error) {
     clean();
-    if (error instanceof Failure) throw error;
-    throw isTensorError(error) ? failureAt(io, output, error) : errorAt(output, error);
+    throw failureAt(io, output, error);
   } finally {
     progress.clear();
     release();
@@ -133,70 +138,114 @@ function removeBegun(place: string): void {
   }
 }
 
+/** A chunk of an array: its coordinates in the grid of chunks, and its elements. */
+interface Chunk {
+  readonly at: readonly number[];
+  readonly start: readonly number[];
+  readonly box: readonly number[];
+}
+
+const gridOf = ({ shape, chunkShape }: ChunkedArray): number[] =>
+  shape.map((dim, axis) => Math.ceil(dim / chunkShape[axis]));
+
+/** Yields the chunks of an array in their order. */
+function* chunksOf(array: ChunkedArray): Iterable<Chunk> {
+  const { shape, chunkShape } = array;
+  const grid = gridOf(array);
+  for (let number = 0; number < product(grid); number++) {
+    const at = coordinatesOf(number, grid);
+    const start = at.map((one, axis) => one * chunkShape[axis]);
+    const box = start.map((one, axis) => Math.min(chunkShape[axis], shape[axis] - one));
+    yield { at, start, box };
+  }
+}
+
+/** Copies chunk by chunk, so that few chunks are in memory, and returns the number of stored chunks. */
 async function copyChunks(
   from: ChunkedArray,
   into: PendingArray,
   progress: ProgressLine,
-  blame: (error: unknown) => unknown,
+  onError: (error: unknown) => never,
 ): Promise<number> {
-  const { shape, chunkShape, dtype } = into;
-  const grid = shape.map((dim, axis) => Math.ceil(dim / chunkShape[axis]));
-  const count = grid.reduce((all, one) => all * one, 1);
-  const { bytes: width } = DTYPES[dtype];
-  const isSameGrid = String(from.chunkShape) === String(chunkShape);
+  const count = product(gridOf(into));
+  const { bytes: width } = DTYPES[into.dtype];
+  const isSameGrid = String(from.chunkShape) === String(into.chunkShape);
   const begun = performance.now();
   let buffer = new Uint8Array(0);
-  let [done, bytes] = [0, 0];
-  for (let number = 0; number < count; number++) {
-    const at = coordinatesOf(number, grid);
-    const start = at.map((one, axis) => one * chunkShape[axis]);
-    const box = start.map((one, axis) => Math.min(chunkShape[axis], shape[axis] - one));
-    const size = box.reduce((all, dim) => all * dim, width);
-    const name = `copy-${number}`;
-    // oxlint-disable-next-line no-await-in-loop -- one chunk after the other, so that few are in memory
+  let [seen, done, bytes] = [0, 0, 0];
+  /* oxlint-disable no-await-in-loop */
+  for (const { at, start, box } of chunksOf(into)) {
+    const size = product(box) * width;
+    const name = `copy-${seen++}`;
     let isStaged = await into.stageCopy(from, at, name);
     if (!isStaged) {
       if (buffer.length < size) buffer = new Uint8Array(size);
       const chunk = buffer.subarray(0, size);
-      // oxlint-disable-next-line no-await-in-loop
-      const isStored = await read(from, isSameGrid ? at : null, { start, box }, chunk, blame);
-      // NPY files have no fill value, so every element is written.
+      // A chunk that is not stored has only the fill value, which an NPY file does not have.
+      const isStored = isSameGrid
+        ? await from.readChunk(at, chunk).catch(onError)
+        : await from.readBytes(start, box, chunk).then(() => true, onError);
       isStaged = isStored || into.location.format === "npy";
-      // oxlint-disable-next-line no-await-in-loop
       if (isStaged) await into.stageChunk(at, chunk, name);
     }
-    // oxlint-disable-next-line no-await-in-loop
     if (isStaged) await into.publishChunk(at, name);
     done += isStaged ? 1 : 0;
     bytes += size;
-    const written = bytes;
-    progress.show(() => printProgress(number + 1, count, written, performance.now() - begun));
+    const [far, written] = [seen, bytes];
+    progress.show(() => printProgress(far, count, written, performance.now() - begun));
   }
+  /* oxlint-enable no-await-in-loop */
   return done;
-}
-
-/**
- * Reads the elements of a chunk of the copy. Returns false if the chunk is not stored.
- * @param at the same chunk of the source; null if the chunks differ
- */
-async function read(
-  from: ChunkedArray,
-  at: readonly number[] | null,
-  { start, box }: { readonly start: readonly number[]; readonly box: readonly number[] },
-  into: Uint8Array,
-  blame: (error: unknown) => unknown,
-): Promise<boolean> {
-  try {
-    if (at !== null) return await from.readChunk(at, into);
-    await from.readBytes(start, box, into);
-    return true;
-  } catch (error) {
-    throw blame(error);
-  }
 }
 
 function printProgress(done: number, count: number, bytes: number, ms: number): string {
   const left = Math.ceil(((count - done) * ms) / done / 1000);
   const rate = (bytes / ms / 1000).toFixed(0);
   return `${Math.floor((100 * done) / count)} % of ${printCount(count, "chunk")}, ${rate} MB/s, ${left} s left`;
+}
+
+/** Writes a part of the array, and returns a line that describes the part. */
+export async function writePart(
+  io: Io,
+  name: string,
+  output: string,
+  options: CopyOptions,
+): Promise<string> {
+  const odd = Object.keys(options).find((option) => !["force", "unfinished"].includes(option));
+  if (odd !== undefined) {
+    throw wrongUsage(
+      `--${odd} needs a new array, but ${output} is a part of an existing array; leave --${odd} out`,
+    );
+  }
+  if (isSameFile(io, partOf(io, name).place, partOf(io, output).place)) {
+    throw wrongUsage(
+      `${name} and ${output} are parts of the same array; copy ${name} to another array first`,
+    );
+  }
+  const from = await openToCopy(io, name, options.unfinished);
+  const into = await openNamed(io, output);
+  if (printKind(from) !== printKind(into)) {
+    const sentence = `${name} is ${printKind(from)}, but ${output} is ${printKind(into)}`;
+    throw wrongData(`${sentence}; the data type and the shape must be the same`);
+  }
+  const check = (): Promise<void> => checkUnused(io, output, into);
+  await check();
+  const progress = new ProgressLine(io.stderr);
+  const count = product(gridOf(into));
+  let done = 0;
+  try {
+    for (const { start, box } of chunksOf(into)) {
+      // oxlint-disable-next-line no-await-in-loop -- one chunk in memory at a time
+      const values = await from.read(start, box).catch(blame(io, name));
+      // oxlint-disable-next-line no-await-in-loop
+      await into.write(values, start).catch(blame(io, output));
+      done++;
+      progress.show(() => `${done} of ${printCount(count, "chunk")} written`);
+    }
+    // A concurrent job may have read old values from some chunks and new values from others.
+    await check();
+    return `${output}: ${printKind(into)} written`;
+  } finally {
+    progress.clear();
+  }
 }

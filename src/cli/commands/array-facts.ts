@@ -1,18 +1,24 @@
-/** Describes a stored array, as data and as text. */
+/** Describes stored arrays and Zarr groups, as data and as text. */
 
-import { printCount } from "../../core/foreign.ts";
 import * as fs from "node:fs";
-import { DTYPES, isTensorError, type DType } from "../../entries/index.ts";
-import { printShape } from "../../entries/operators.ts";
-import { checkFree } from "../../entries/chunked.ts";
-import { type ChunkedArray, type Codec, type ZarrArray } from "../../entries/zarr.ts";
-import { errorAt, Failure, wrongData } from "../failure.ts";
 import { shownUrl } from "../../arrays/boxes/urls.ts";
-import { isUrl, openPart, partOf } from "../input/places.ts";
-import { printNote, type Io } from "../io.ts";
+import { errorAt, Failure, wrongData } from "../failure.ts";
+import { isUrl, openPart, partOf, placeOf } from "../input/places.ts";
+import { type Io, printNote } from "../io.ts";
 import { escapeControls, printTable } from "../text/layout.ts";
+import { printCount } from "../../core/foreign.ts";
+import { checkFree } from "../../entries/chunked.ts";
+import { type DType, DTYPES, isTensorError } from "../../entries/index.ts";
+import { printShape } from "../../entries/operators.ts";
+import {
+  type ChunkedArray,
+  type Codec,
+  type GroupMember,
+  openGroup,
+  type ZarrArray,
+} from "../../entries/zarr.ts";
 
-export interface ArrayFacts {
+interface ArrayFacts {
   readonly path: string;
   readonly format: "npy" | "zarr";
   /** The Zarr format version. */
@@ -35,17 +41,11 @@ export interface ArrayFacts {
 }
 
 /** Opens an array by its name on the command line. */
-export async function openNamed(
+export const openNamed = (
   io: Io,
   name: string,
   onNote?: (sentence: string) => void,
-): Promise<ChunkedArray> {
-  try {
-    return await openPart(io, name, onNote);
-  } catch (error) {
-    throw failureAt(io, name, error);
-  }
-}
+): Promise<ChunkedArray> => openPart(io, name, onNote).catch(blame(io, name));
 
 /**
  * Opens a source array for copying. If a job is changing the array, the function throws, or prints a note if
@@ -76,6 +76,16 @@ export async function checkUnused(
   });
 }
 
+/** Returns a handler that throws an error with the name of an array on the command line. */
+export const blame =
+  (io: Io, name: string) =>
+  (error: unknown): never => {
+    throw failureAt(io, name, error);
+  };
+
+export const printKind = ({ dtype, shape }: Pick<ChunkedArray, "dtype" | "shape">): string =>
+  `${dtype} ${printShape(shape)}`;
+
 /** Replaces the array's name in an error with the name on the command line. */
 export function failureAt(io: Io, name: string, error: unknown): unknown {
   if (!isTensorError(error)) return errorAt(name, error);
@@ -84,29 +94,21 @@ export function failureAt(io: Io, name: string, error: unknown): unknown {
   return wrongData(sentence.includes(shown) ? sentence : `${shown}: ${sentence}`, error, name);
 }
 
-const product = (shape: readonly number[]): number => shape.reduce((all, dim) => all * dim, 1);
+export const product = (shape: readonly number[]): number =>
+  shape.reduce((all, dim) => all * dim, 1);
 
 const isZarr = (array: ChunkedArray): array is ZarrArray => "stored" in array;
 
 export async function factsOf(typed: string, array: ChunkedArray): Promise<ArrayFacts> {
-  const name = shownUrl(typed);
   const { dtype, shape, chunkShape } = array;
-  const elements = product(shape) * DTYPES[dtype].bytes;
   const { format, path: place, slice } = array.location;
-  if (slice !== undefined) {
-    return {
-      path: name,
-      format,
-      isPart: true,
-      dtype,
-      shape,
-      chunks: chunkShape,
-      bytes: { elements },
-    };
-  }
+  const elements = product(shape) * DTYPES[dtype].bytes;
+  const named = { path: shownUrl(typed), format };
+  if (slice !== undefined)
+    return { ...named, isPart: true, dtype, shape, chunks: chunkShape, bytes: { elements } };
   if (!isZarr(array)) {
     const stored = isUrl(place) ? {} : { stored: fs.statSync(place).size };
-    return { path: name, format, dtype, shape, bytes: { ...stored, elements } };
+    return { ...named, dtype, shape, bytes: { ...stored, elements } };
   }
   // Plain HTTP servers cannot list their files.
   const isListed = !isUrl(place) || place.startsWith("s3:");
@@ -114,8 +116,7 @@ export async function factsOf(typed: string, array: ChunkedArray): Promise<Array
   const of = product(shape.map((dim, axis) => Math.ceil(dim / chunkShape[axis])));
   const { version, codecs, fillValue, dimensionNames, attributes, innerChunkShape } = array;
   return {
-    path: name,
-    format,
+    ...named,
     version,
     dtype,
     shape,
@@ -131,38 +132,32 @@ export async function factsOf(typed: string, array: ChunkedArray): Promise<Array
 }
 
 export function printFacts(facts: ArrayFacts): string {
-  const { path: name, version, dtype, shape, bytes, attributes = {} } = facts;
+  const { path: name, version, isPart, bytes, attributes = {} } = facts;
   const { chunks, shards, codecs, fillValue, dimensionNames, stored } = facts;
-  const rows: string[][] = [];
-  if (dimensionNames !== undefined) {
-    rows.push(["axes", dimensionNames.map((one) => one ?? "-").join(", ")]);
-  }
-  if (chunks !== undefined) rows.push(["chunks", printShape(chunks)]);
-  if (shards !== undefined) rows.push(["shards", printShape(shards)]);
-  if (codecs !== undefined) rows.push(["codecs", codecs.map(printCodec).join(", ")]);
-  if (fillValue !== undefined) rows.push(["fill value", String(fillValue)]);
-  if (stored !== undefined) {
-    const what = shards === undefined ? "chunk" : "shard";
-    rows.push([
-      "stored",
-      `${printNumber(stored.count)} of ${printCount(printNumber(stored.of), what)}`,
-    ]);
-  }
   const { stored: taken, elements } = bytes;
   const ratio =
     taken !== undefined && taken > 0
       ? `, ${(elements / taken).toFixed(2)} times as many in memory`
       : "";
-  rows.push(["bytes", printNumber(taken ?? elements) + ratio]);
-  const names = Object.keys(attributes);
-  if (names.length > 0) rows.push(["attributes", names.join(", ")]);
+  const of = stored && printCount(printNumber(stored.of), shards === undefined ? "chunk" : "shard");
+  const rows: readonly (readonly [label: string, fact: string | undefined])[] = [
+    ["axes", dimensionNames?.map((one) => one ?? "-").join(", ")],
+    ["chunks", chunks && printShape(chunks)],
+    ["shards", shards && printShape(shards)],
+    ["codecs", codecs?.map(printCodec).join(", ")],
+    ["fill value", fillValue === undefined ? undefined : String(fillValue)],
+    ["stored", stored && `${printNumber(stored.count)} of ${of}`],
+    ["bytes", printNumber(taken ?? elements) + ratio],
+    ["attributes", Object.keys(attributes).join(", ") || undefined],
+  ];
+  const lines = rows.flatMap(([label, fact]) =>
+    fact === undefined ? [] : [[`  ${label}`, escapeControls(fact)]],
+  );
   const format = facts.format === "npy" ? "NPY" : "Zarr";
-  const kind =
-    facts.isPart === true
-      ? `a part of ${format}`
-      : `${format}${version === undefined ? "" : ` v${version}`}`;
-  const lines = printTable(rows.map(([label, value]) => [`  ${label}`, escapeControls(value)]));
-  return `${name}: ${kind}, ${dtype} ${printShape(shape)}\n${lines}`;
+  const kind = isPart
+    ? `a part of ${format}`
+    : format + (version === undefined ? "" : ` v${version}`);
+  return `${name}: ${kind}, ${printKind(facts)}\n${printTable(lines)}`;
 }
 
 const printNumber = (value: number): string => value.toLocaleString("en-US");
@@ -180,3 +175,71 @@ function printCodec({ name, configuration = {} }: Codec): string {
   );
   return shown.length === 0 ? name : `${name} (${shown.join(" ")})`;
 }
+
+interface GroupFacts {
+  readonly path: string;
+  /** The Zarr format version. */
+  readonly version: number;
+  readonly attributes: object;
+  /** True if the group's consolidated metadata lists the members. */
+  readonly consolidated: boolean;
+  readonly members: readonly MemberFacts[];
+}
+
+interface MemberFacts {
+  readonly name: string;
+  readonly kind: "array" | "group";
+  /** The data type and shape from the member's metadata. */
+  readonly dtype?: unknown;
+  readonly shape?: unknown;
+}
+
+/**
+ * Describes a group. Returns null if the path does not contain a group, because opening that path as an array gives a
+ * better error. Throws a `Failure` if the group cannot be read.
+ */
+export async function groupFactsOf(io: Io, name: string): Promise<GroupFacts | null> {
+  const group = await openGroup(placeOf(io, name)).catch((error: unknown) => {
+    // An error of any other kind comes from an existing group.
+    const isOther = isTensorError(error, "malformed-file", "unsupported-file");
+    if (isOther && error.expected === "group") return null;
+    throw failureAt(io, name, error);
+  });
+  if (group === null) return null;
+  const members = await group.members().catch(blame(io, name));
+  const { version, attributes, isConsolidated: consolidated } = group;
+  const path = shownUrl(name);
+  return { path, version, attributes, consolidated, members: members.map(memberFacts) };
+}
+
+/** Consolidates the metadata of a group, and returns a line with the number of members. */
+export async function consolidateNamed(io: Io, name: string): Promise<string> {
+  const all = async (): Promise<readonly GroupMember[]> =>
+    (await (await openGroup(placeOf(io, name))).consolidate()).members();
+  const { length } = await all().catch(blame(io, name));
+  return `${name}: the metadata of the group describes ${printCount(length, "member")}`;
+}
+
+const memberFacts = ({ name, kind, metadata }: GroupMember): MemberFacts => {
+  const { data_type: type, dtype = type, shape } = metadata;
+  return { name, kind, ...(kind === "array" && { dtype, shape }) };
+};
+
+export function printGroup(facts: GroupFacts): string {
+  const { path: name, version, consolidated, members, attributes } = facts;
+  const rows = members.map(({ name: one, kind, dtype, shape }) => [
+    `  ${escapeControls(one)}`,
+    kind === "group" ? "group" : escapeControls(`${printWord(dtype)} ${printDims(shape)}`),
+  ]);
+  const names = Object.keys(attributes);
+  const end = consolidated ? " and consolidated metadata" : "";
+  const head = `${name} is a Zarr v${version} group with ${printCount(members.length, "member")}${end}`;
+  const rest = names.length === 0 ? [] : [["  attributes", escapeControls(names.join(", "))]];
+  return `${head}\n${printTable([...rows, ...rest])}`;
+}
+
+const printWord = (value: unknown): string =>
+  typeof value === "string" ? value : JSON.stringify(value ?? null);
+
+const printDims = (shape: unknown): string =>
+  Array.isArray(shape) && shape.every((dim) => typeof dim === "number") ? printShape(shape) : "";

@@ -1,16 +1,26 @@
-/** Implements `ndscatter array`, which describes a stored array, or copies it to another format or encoding. */
+/** Implements `ndscatter array`, which describes, changes or copies a stored array. */
 
 import type { Command } from "commander";
+import { copyArray, type CopyOptions, writePart } from "./array-copy.ts";
+import {
+  checkUnused,
+  consolidateNamed,
+  factsOf,
+  blame,
+  printKind,
+  groupFactsOf,
+  openNamed,
+  printFacts,
+  printGroup,
+} from "./array-facts.ts";
 import { wrongUsage } from "../failure.ts";
-import { printNote, type Io } from "../io.ts";
-import { changeArray, type ChangeOptions } from "./array-change.ts";
-import { copyArray, type CopyOptions } from "./array-copy.ts";
-import { writePart } from "./array-write.ts";
-import { addCodec, parseChunks, parseSizes } from "../input/numbers.ts";
+import { addCodec, parseChunks, parseSizes } from "../input/arguments.ts";
 import { partOf } from "../input/places.ts";
-import { factsOf, openNamed, printFacts } from "./array-facts.ts";
-import { consolidateNamed, groupFactsOf, printGroup } from "./group-facts.ts";
+import { type Io, printNote } from "../io.ts";
 import { JSON_HELP, printJson } from "../text/layout.ts";
+import { ProgressLine } from "../text/progress.ts";
+import { printCount } from "../../core/foreign.ts";
+import { append, type ChunkedArray, resize } from "../../entries/zarr.ts";
 
 interface ArrayCommand extends CopyOptions, ChangeOptions {
   readonly output?: string;
@@ -57,9 +67,12 @@ Examples:
   ndscatter array 'a.zarr[-1000:, ::10]' -o part.npy
   ndscatter array part.npy -o 'a.zarr[-1000:, ::10]'`;
 
-/** Returns the error message for incompatible options. */
-const without = (what: string, odd: string): string =>
-  `${what} be used with --${odd}; leave --${odd} out`;
+/** Throws a `Failure` if one of the options is given, which cannot be used with others. */
+function refuse(options: object, others: string): void {
+  const [odd] = Object.entries(options).find(([, value]) => value !== undefined) ?? [];
+  if (odd === undefined) return;
+  throw wrongUsage(`${others} cannot be used with --${odd}; leave --${odd} out`);
+}
 
 export function addArrayCommand(program: Command, io: Io): void {
   program
@@ -85,36 +98,86 @@ export function addArrayCommand(program: Command, io: Io): void {
     .optionsGroup("Print:")
     .option("--json", JSON_HELP)
     .addHelpText("after", HELP)
-    .action(async (name: string, { output, json, consolidate, ...given }: ArrayCommand) => {
-      if (consolidate === true) {
-        const [odd] = Object.keys({ ...given, ...(json && { json }), ...(output && { output }) });
-        if (odd !== undefined) throw wrongUsage(without("--consolidate cannot", odd));
-        await io.stdout.write(`${await consolidateNamed(io, name)}\n`);
-        return;
-      }
-      const { append, axis, resize, ...options } = given;
-      if ([append, axis, resize].some((one) => one !== undefined)) {
-        const others = Object.entries({ output, json, ...options });
-        const [odd] = others.flatMap(([option, value]) => (value === undefined ? [] : [option]));
-        if (odd !== undefined) throw wrongUsage(without("--append and --resize cannot", odd));
-        await io.stdout.write(`${await changeArray(io, name, given)}\n`);
-        return;
-      }
-      if (output !== undefined) {
-        if (json === true) throw wrongUsage("--json cannot be used with -o; leave one of them out");
-        const copy = partOf(io, output).ranges === null ? copyArray : writePart;
-        await io.stdout.write(`${await copy(io, name, output, options)}\n`);
-        return;
-      }
-      const [odd] = Object.keys(options);
-      if (odd !== undefined) throw wrongUsage(`--${odd} needs -o`);
-      const group = await groupFactsOf(io, name);
-      if (group !== null) {
-        await io.stdout.write(`${json === true ? printJson(group) : printGroup(group)}\n`);
-        return;
-      }
-      const array = await openNamed(io, name, (sentence) => void printNote(io, sentence));
-      const facts = await factsOf(name, array);
-      await io.stdout.write(`${json === true ? printJson(facts) : printFacts(facts)}\n`);
+    .action(async (name: string, options: ArrayCommand) =>
+      io.stdout.write(`${await arrayText(io, name, options)}\n`),
+    );
+}
+
+/** Does what the options say, and returns the text to print. */
+async function arrayText(
+  io: Io,
+  name: string,
+  { output, json = false, consolidate = false, ...given }: ArrayCommand,
+): Promise<string> {
+  const { append: more, axis, resize: shape, ...options } = given;
+  const printing = { output, json: json || undefined };
+  if (consolidate) {
+    refuse({ ...given, ...printing }, "--consolidate");
+    return consolidateNamed(io, name);
+  }
+  if ([more, axis, shape].some((one) => one !== undefined)) {
+    refuse({ ...printing, ...options }, "--append and --resize");
+    return changeArray(io, name, given);
+  }
+  if (output !== undefined) {
+    if (json) throw wrongUsage("--json cannot be used with -o; leave one of them out");
+    const copy = partOf(io, output).ranges === null ? copyArray : writePart;
+    return copy(io, name, output, options);
+  }
+  const [odd] = Object.keys(options);
+  if (odd !== undefined) throw wrongUsage(`--${odd} needs -o`);
+  const group = await groupFactsOf(io, name);
+  if (group !== null) return json ? printJson(group) : printGroup(group);
+  const array = await openNamed(io, name, (sentence) => void printNote(io, sentence));
+  const facts = await factsOf(name, array);
+  return json ? printJson(facts) : printFacts(facts);
+}
+
+interface ChangeOptions {
+  readonly append?: string;
+  readonly axis?: string;
+  readonly resize?: readonly number[];
+}
+
+/** Changes the array, and returns a line with its new shape. */
+async function changeArray(io: Io, name: string, options: ChangeOptions): Promise<string> {
+  const { append: more, axis = "0", resize: shape } = options;
+  if (more !== undefined && shape !== undefined) {
+    throw wrongUsage("--append and --resize cannot be used together; leave one out");
+  }
+  if (more === undefined && options.axis !== undefined) {
+    throw wrongUsage("--axis is only used with --append; give --append too");
+  }
+  const array = await openNamed(io, name);
+  const values = more === undefined ? null : await openNamed(io, more);
+  await checkUnused(io, name, array);
+  if (more !== undefined && values !== null) await checkUnused(io, more, values);
+  return (
+    shape === undefined
+      ? appendTo(io, name, array, values as ChunkedArray, axis)
+      : resize(array, shape).then((now) => `${name}: ${printKind(now)}`)
+  ).catch(blame(io, name));
+}
+
+async function appendTo(
+  io: Io,
+  name: string,
+  array: ChunkedArray,
+  values: ChunkedArray,
+  axis: string,
+): Promise<string> {
+  const progress = new ProgressLine(io.stderr);
+  let written = 0;
+  try {
+    const now = await append(array, values, {
+      axis: /^-?\d{1,3}$/.test(axis) ? Number(axis) : axis,
+      onProgress: ({ done, chunks }) => {
+        written = done;
+        progress.show(() => `${done} of ${printCount(chunks, "chunk")} written`);
+      },
     });
+    return `${name}: ${printKind(now)}, ${printCount(written, "chunk")} written`;
+  } finally {
+    progress.clear();
+  }
 }

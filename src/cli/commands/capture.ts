@@ -10,29 +10,24 @@ import {
   constant,
   extractNode,
   modelNotes,
-  readModel,
   writeModel,
   type CapturedCall,
   type Model,
 } from "../../entries/onnx.ts";
 import { writeNpy } from "../../entries/npy.ts";
-import { errorAt, printFile, withPath, wrongData, wrongUsage } from "../failure.ts";
+import { errorAt, withPath, wrongData, wrongUsage } from "../failure.ts";
 import { printNote, type Io } from "../io.ts";
 import { escapeControls, quote } from "../text/layout.ts";
-import { addFeedOptions, fedFiles, feedsOf, RANDOM_HELP } from "../input/feeds.ts";
-import { ProgressLine } from "../text/progress.ts";
+import { addFeedOptions, allFiles, feedsOf, RANDOM_HELP } from "../input/feeds.ts";
 import {
   addRuntimeOptions,
-  inModel,
+  inRuntime,
   loadRuntime,
-  makeSessions,
+  readRunnable,
   type RuntimeOptions,
-  externalOf,
-  readForRuntime,
 } from "../input/runtime.ts";
-import { printType } from "../text/type-text.ts";
+import { printType } from "../text/cells.ts";
 import { checkNotRead, writeFiles } from "../input/write-files.ts";
-import { filesOf } from "./convert.ts";
 
 interface CaptureCommand extends RuntimeOptions {
   readonly node: string;
@@ -74,27 +69,21 @@ export function addCaptureCommand(program: Command, io: Io): void {
         throw wrongUsage(
           "capture accepts only one thread count; give a single count with --threads",
         );
-      const bytes = readForRuntime(io, file);
-      const model = withPath(file, () => readModel(bytes, externalOf(io, file)));
+      const { bytes, model } = readRunnable(io, file);
       await loadRuntime(io, options.runtime);
       const feeds = feedsOf(io, file, model, options);
       const { node, iteration = 0, call = 0 } = options;
-      const line = new ProgressLine(io.stderr, undefined, true);
-      const starting = (): void => line.showNow(`${printFile(file)}: running in ONNX Runtime`);
-      const { own } = await makeSessions(io, file, options, starting, true);
-      const onSearch = (sessions: number): void =>
-        line.show(
-          () => `${printFile(file)}: the runtime fails; session ${sessions} in search of the node`,
-        );
-      const captured = await inModel(file, async () => {
+      const run = { doing: "running in ONNX Runtime", isBrief: true };
+      const captured = await inRuntime(io, file, options, run, async ({ own }, show) => {
+        const onSearch = (sessions: number): void =>
+          show(`the runtime fails; session ${sessions} in search of the node`);
         const calls = captureCalls(bytes, feeds, { ...own, node, iteration, call, onSearch });
         const { value } = await calls.next();
         await calls.return();
         return value;
       });
-      line.clear();
       await printNote(io, ...modelNotes(model));
-      const read = [...fedFiles(file, model, options), ...filesOf(file, model)];
+      const read = allFiles(file, model, options);
       if (captured) await writeCase(io, file, options.output, { model, captured, read });
     });
 }

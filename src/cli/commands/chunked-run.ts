@@ -14,9 +14,8 @@ import {
   removeJob,
   slurmScript,
   type JobRequest,
-  type SlurmOptions,
 } from "../../entries/chunked.ts";
-import { isTensorError, type Role, type Tensor } from "../../entries/index.ts";
+import { isTensorError, type Tensor } from "../../entries/index.ts";
 import { roleOf } from "../../entries/operators.ts";
 import { openArray, type ChunkedArray } from "../../entries/zarr.ts";
 import { errorAt, printFile, STDIN, wrongData, wrongUsage } from "../failure.ts";
@@ -29,17 +28,14 @@ import {
   runWithRedis,
   stageLines,
   type StageTimes,
+  redisOf,
 } from "./job-run.ts";
-import { redisOf } from "./job-worker.ts";
-import { printJson, quote } from "../text/layout.ts";
-import { didYouMean } from "../text/names.ts";
+import { printJson, quote, didYouMean } from "../text/layout.ts";
 import { isOperator, parseCall, type Call, type CallOptions } from "../input/operator-call.ts";
-import { bindFiles, bindInputFiles } from "../input/bindings.ts";
+import { bindFiles, bindInputFiles, DEFAULT_MEMORY } from "../input/arguments.ts";
 import { folderOf, isUrl, openPart, partOf, placeOf } from "../input/places.ts";
-import { readTensorFile } from "../input/read-files.ts";
-import { DEFAULT_MEMORY } from "../input/numbers.ts";
-import { checkArrayFormat } from "../input/tensor-format.ts";
-import { printType } from "../text/type-text.ts";
+import { readTensorFile, checkArrayFormat } from "../input/read-files.ts";
+import { printType } from "../text/cells.ts";
 import { availableParallelism } from "node:os";
 import { printAmount } from "../../core/foreign.ts";
 
@@ -99,8 +95,15 @@ export async function runChunked(
   // The local job runner prints this note itself.
   const isElsewhere = slurm === true || redis !== undefined;
   if (isElsewhere && shortage !== null) await printNote(io, printShortage(shortage));
-  if (slurm === true)
-    return void (await io.stdout.write(await slurmScript(await openJob(folder), slurmOf(options))));
+  if (slurm === true) {
+    const { memory, threads, tasksPerElement } = options;
+    const given = {
+      ...(tasksPerElement !== undefined && { tasksPerElement }),
+      ...(memory !== undefined && { memory }),
+      ...(threads !== undefined && { threads }),
+    };
+    return void (await io.stdout.write(await slurmScript(await openJob(folder), given)));
+  }
   let stages: readonly StageTimes[] = [];
   try {
     if (redis === undefined) stages = await runHere(io, folder, options);
@@ -120,12 +123,10 @@ export async function runChunked(
   const { dtype, shape } = out;
   const outputs = [{ name, dtype, shape, file }];
   const lines = [`${name}: ${printType(out)}`, `  written to ${file}`, ...stageLines(stages)];
-  if (isLong(stages)) {
-    const rate = await diskRate(path.dirname(folder));
-    lines.push(
-      ...(rate === null ? [] : [`  the disk: ${printAmount(rate)}/s, written and synced`]),
-      ...printTook({ planned, took }).map((line) => `  ${line}`),
-    );
+  if (isLong(stages) && !json) {
+    const rate = printAmount(await diskRate(path.dirname(folder)));
+    const more = [`the disk: ${rate}/s, written and synced`, ...printTook({ planned, took })];
+    lines.push(...more.map((line) => `  ${line}`));
   }
   await io.stdout.write(
     `${json ? printJson({ outputs, stages, planned, took }) : lines.join("\n")}\n`,
@@ -134,24 +135,16 @@ export async function runChunked(
     await printNote(io, `this job is already finished; remove ${folder} to run it again`);
 }
 
-const slurmOf = ({ memory, threads, tasksPerElement }: ChunkedOptions): SlurmOptions => ({
-  ...(tasksPerElement !== undefined && { tasksPerElement }),
-  ...(memory !== undefined && { memory }),
-  ...(threads !== undefined && { threads }),
-});
-
 /** Removes a finished job's folder, unless the user specified it with --job. */
 async function endFolder(folder: string, id: string, { job }: ChunkedOptions): Promise<void> {
   if (job === undefined) await removeJob(folder, id);
 }
 
-/** Returns the call with its axis name replaced by the axis number. */
-function numberedAxis(target: string, options: ChunkedOptions, data: ChunkedArray): Call {
-  const { axis } = options;
-  if (axis === undefined || !isName(axis)) return parseCall(target, options);
-  const number = data.dimensionNames?.indexOf(axis) ?? -1;
-  if (number >= 0) return parseCall(target, { ...options, axis: String(number) });
-  const names = (data.dimensionNames ?? []).flatMap((name) => (name === null ? [] : [name]));
+/** Returns the number of the axis of data that has a name. */
+function axisNumber(axis: string, { dimensionNames }: ChunkedArray): string {
+  const number = dimensionNames?.indexOf(axis) ?? -1;
+  if (number >= 0) return String(number);
+  const names = (dimensionNames ?? []).flatMap((name) => (name === null ? [] : [name]));
   const known =
     names.length === 0
       ? "the axes have no names; give a number"
@@ -159,7 +152,7 @@ function numberedAxis(target: string, options: ChunkedOptions, data: ChunkedArra
   throw wrongUsage(`data has no axis named ${quote(axis)}; ${didYouMean(axis, names, known)}`);
 }
 
-const isName = (axis: string): boolean => !/^[+-]?\d/.test(axis);
+const ROLES = ["data", "indices", "updates", "axis"] as const;
 
 async function requestOf(
   io: Io,
@@ -169,21 +162,15 @@ async function requestOf(
 ): Promise<{ readonly call: Call; readonly request: JobRequest }> {
   // Files are assigned before the axis name is resolved, because resolving the name may require reading data.
   const { axis } = options;
-  const isNamed = axis !== undefined && isName(axis);
-  const { version, title, given } = parseCall(
-    target,
-    isNamed ? { ...options, axis: "0" } : options,
-  );
+  const isNamed = axis !== undefined && !/^[+-]?\d/.test(axis);
+  const typed = parseCall(target, isNamed ? { ...options, axis: "0" } : options);
+  const { version, title, given } = typed;
   const optional = new Set<string>();
   const inputs = version.inputs.map(({ name }) => name).filter((name) => !given.has(name));
   const sources = bindInputFiles(texts, { title, inputs, optional });
-  const typedFor = (role: Role): string | undefined =>
-    sources.get(version.inputs.find((input) => roleOf(input) === role)?.name ?? "");
-  const [dataFile, indicesFile, updatesFile] = [
-    typedFor("data"),
-    typedFor("indices"),
-    typedFor("updates"),
-  ];
+  const [dataFile, indicesFile, updatesFile, axisFile] = ROLES.map((role) =>
+    sources.get(version.inputs.find((input) => roleOf(input) === role)?.name ?? ""),
+  );
   if (dataFile === undefined || indicesFile === undefined) {
     throw wrongUsage(`${title} needs data and indices; give their files`);
   }
@@ -194,10 +181,10 @@ async function requestOf(
   }
   const { memory = DEFAULT_MEMORY, threads = availableParallelism(), job } = options;
   const data = await open(io, dataFile);
-  const call = numberedAxis(target, options, data);
+  const call = isNamed ? parseCall(target, { ...options, axis: axisNumber(axis, data) }) : typed;
   const request = {
     folder: folderOf(io, job ?? `${place}.job`),
-    call: { node: call.node, axis: axisOf(io, call.given, typedFor("axis")) },
+    call: { node: call.node, axis: axisOf(io, call.given, axisFile) },
     data,
     indices: await open(io, indicesFile),
     updates: updatesFile === undefined ? undefined : await open(io, updatesFile),
@@ -230,11 +217,9 @@ async function open(io: Io, file: string): Promise<ChunkedArray> {
     const what = file === STDIN ? "standard input" : file;
     throw wrongUsage(`${what} cannot be read in parts; give an .npy file or a Zarr array`);
   }
-  try {
-    return await openPart(io, file);
-  } catch (error) {
+  return openPart(io, file).catch((error: unknown) => {
     throw errorAt(file, error);
-  }
+  });
 }
 
 function outOf(

@@ -17,15 +17,13 @@ import {
 } from "../../entries/index.ts";
 import { printScalar, printShape, resolve } from "../../entries/operators.ts";
 import type { NodeCall } from "../../entries/onnx.ts";
-import { repeatable } from "../input/numbers.ts";
-import { bindInputFiles } from "../input/bindings.ts";
+import { repeatable, bindInputFiles } from "../input/arguments.ts";
 import { coordinatesOf } from "../text/cells.ts";
-import { cellOf } from "../text/comparison.ts";
+import { cellOf } from "../text/differences.ts";
 import { codeOf } from "../text/dialect-code.ts";
 import { WRONG_DATA, wrongUsage, type Status } from "../failure.ts";
 import type { Io } from "../io.ts";
-import { JSON_HELP, printJson, quote } from "../text/layout.ts";
-import { didYouMean } from "../text/names.ts";
+import { JSON_HELP, printJson, quote, didYouMean } from "../text/layout.ts";
 import { versionTitle } from "../input/operator-call.ts";
 import { checkOneInput, readTensorFiles } from "../input/read-files.ts";
 import { addTaskArguments, findTask, type TaskOptions } from "./task.ts";
@@ -89,9 +87,17 @@ function chooseDialects(names: readonly string[] | undefined): readonly Dialect[
   return names === undefined ? all : all.filter(({ id }) => names.includes(id));
 }
 
+/** Maximum number of cells that a report lists for a dialect. */
+const MOST_CELLS = 5;
+
+/** A dialect's result beside the exact result. */
 interface Row extends DialectComparison {
   readonly version: string;
   readonly code: string | null;
+  /** The first cells that differ. An invalid call has no exact values. */
+  readonly cells: readonly { at: readonly number[]; exact: Scalar | undefined; here: Scalar }[];
+  /** The coordinates of the first cells that are not decided. */
+  readonly open: readonly (readonly number[])[];
 }
 
 interface Report {
@@ -103,15 +109,30 @@ interface Report {
 
 function reportOf({ node, inputs }: NodeCall, chosen: readonly Dialect[]): Report {
   const compared = compareDialects(node, inputs);
+  const exact = exactOf(node, inputs);
   const rows = chosen.flatMap(({ id, version }) =>
-    compared.flatMap((one) =>
-      one.dialect === id
-        ? [{ ...one, version, code: one.why === "missing" ? null : codeOf(id, node, inputs) }]
-        : [],
-    ),
+    compared
+      .filter(({ dialect }) => dialect === id)
+      .map((one): Row => {
+        const { output, differing, undecided, why } = one;
+        const first = (cells: readonly number[]): number[][] =>
+          output === null
+            ? []
+            : cells.slice(0, MOST_CELLS).map((cell) => coordinatesOf(cell, output.shape));
+        const cells = first(differing).map((at) => ({
+          at,
+          exact: typeof exact === "string" ? undefined : valueOf(exact, at),
+          here: valueOf(output as Tensor, at),
+        }));
+        const code = why === "missing" ? null : codeOf(id, node, inputs);
+        return { ...one, version, code, cells, open: first(undecided) };
+      }),
   );
-  return { title: versionTitle(resolve(node)), exact: exactOf(node, inputs), rows };
+  return { title: versionTitle(resolve(node)), exact, rows };
 }
+
+const valueOf = (tensor: Tensor, at: readonly number[]): Scalar =>
+  cellOf(tensor, at).toArray() as Scalar;
 
 function exactOf(node: NodeCall["node"], inputs: NodeCall["inputs"]): Tensor | string {
   try {
@@ -122,51 +143,22 @@ function exactOf(node: NodeCall["node"], inputs: NodeCall["inputs"]): Tensor | s
   }
 }
 
-const MOST_CELLS = 5;
-
-interface Cell {
-  readonly at: readonly number[];
-  readonly exact: Scalar | undefined;
-  readonly here: Scalar;
-}
-
-/**
- * Returns text about the first cells that differ. No text is returned for an invalid call, which has no exact values.
- */
-const cellsOf = ({ differing, output }: Row, exact: Report["exact"]): Cell[] =>
-  output === null
-    ? []
-    : differing.slice(0, MOST_CELLS).map((cell) => {
-        const at = coordinatesOf(cell, output.shape);
-        const valueOf = (tensor: Tensor): Scalar => cellOf(tensor, at).toArray() as Scalar;
-        return {
-          at,
-          exact: typeof exact === "string" ? undefined : valueOf(exact),
-          here: valueOf(output),
-        };
-      });
-
-const openOf = ({ undecided, output }: Row): (readonly number[])[] =>
-  output === null
-    ? []
-    : undecided.slice(0, MOST_CELLS).map((cell) => coordinatesOf(cell, output.shape));
-
 function reportText({ title, exact, rows }: Report): string {
   const head = typeof exact === "string" ? exact : `${title} is\n${exact}`;
   return [head, ...rows.map((row) => rowText(row, exact))].join("\n\n");
 }
 
 function rowText(row: Row, exact: Report["exact"]): string {
-  const { dialect, version, ids, differing, undecided, output, code } = row;
+  const { dialect, version, ids, differing, undecided, output, code, cells } = row;
   const named = ids.length === 0 ? "" : ` (${ids.join(", ")})`;
   const lines = [`${dialect} ${version}: ${verdictOf(row, exact)}${named}`];
-  for (const { at, exact: right, here } of cellsOf(row, exact)) {
+  for (const { at, exact: right, here } of cells) {
     const dtype = output?.dtype ?? "float32";
     const instead = right === undefined ? "" : `, not ${printScalar(dtype, right)}`;
     lines.push(`  ${printShape(at)} is ${printScalar(dtype, here)}${instead}`);
   }
   if (differing.length > MOST_CELLS) lines.push(`  and ${differing.length - MOST_CELLS} more`);
-  const open = openOf(row).map(printShape).join(", ");
+  const open = row.open.map(printShape).join(", ");
   const more = undecided.length > MOST_CELLS ? ` and ${undecided.length - MOST_CELLS} more` : "";
   if (open !== "") lines.push(`  not decided: ${open}${more}`);
   if (code !== null) lines.push(`  ${code}`);
@@ -202,8 +194,8 @@ function reportJson({ title, exact, rows }: Report): string {
       agrees: row.agrees,
       why: row.why,
       ids: row.ids,
-      differing: { count: row.differing.length, first: cellsOf(row, exact) },
-      undecided: { count: row.undecided.length, first: openOf(row) },
+      differing: { count: row.differing.length, first: row.cells },
+      undecided: { count: row.undecided.length, first: row.open },
       code: row.code,
     })),
   });

@@ -13,12 +13,11 @@ import { setImmediate } from "node:timers/promises";
 import type { Command } from "commander";
 import { isTensorError, tensor, type Tensor } from "../../entries/index.ts";
 import { runModel, unsupportedOperators, type Model, type ValueInfo } from "../../entries/onnx.ts";
-import { compareTensors } from "../text/comparison.ts";
+import { compareTensors } from "../text/differences.ts";
 import { Failure, failureOf, withPath, wrongData, WRONG_DATA, type Status } from "../failure.ts";
 import type { Io } from "../io.ts";
 import { JSON_HELP, printJson, quote } from "../text/layout.ts";
-import { isFolder } from "../input/model-files.ts";
-import { readModelFile, readTensorFile } from "../input/read-files.ts";
+import { isFolder, readModelFile, readTensorFile } from "../input/read-files.ts";
 
 const HELP = `
 DIR is a test folder or contains test folders. A test folder contains model.onnx,
@@ -48,8 +47,7 @@ export function addConformanceCommand(
     .option("--json", JSON_HELP)
     .addHelpText("after", HELP)
     .action(async (dir: string, { json = false }: { json?: boolean }) => {
-      const { failed } = await testAll(io, dir, json);
-      if (failed > 0) fail(WRONG_DATA);
+      if ((await testAll(io, dir, json)) > 0) fail(WRONG_DATA);
     });
 }
 
@@ -60,7 +58,8 @@ interface Verdict {
   readonly reason?: string;
 }
 
-async function testAll(io: Io, dir: string, json: boolean): Promise<{ failed: number }> {
+/** Runs all test folders, and returns the number of failed folders. */
+async function testAll(io: Io, dir: string, json: boolean): Promise<number> {
   const verdicts: Verdict[] = [];
   for (const folder of findFolders(io, dir)) {
     const name = path.basename(path.resolve(io.cwd, folder));
@@ -79,7 +78,7 @@ async function testAll(io: Io, dir: string, json: boolean): Promise<{ failed: nu
   await io.stdout.write(
     `${json ? printJson({ passed, failed, skipped, folders: verdicts }) : summary}\n`,
   );
-  return { failed };
+  return failed;
 }
 
 const printVerdict = ({ name, status, reason }: Verdict): string =>

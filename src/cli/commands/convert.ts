@@ -3,10 +3,8 @@
 import { printCount } from "../../core/foreign.ts";
 import * as path from "node:path";
 import type { Command } from "commander";
-import { isTensorError } from "../../entries/index.ts";
 import {
   convertModel,
-  externalFiles,
   extractNode,
   writeModel,
   type Conversion,
@@ -14,12 +12,12 @@ import {
   type Model,
 } from "../../entries/onnx.ts";
 import { writeIR } from "../../entries/openvino.ts";
-import { STDIN, withPath, wrongData, wrongUsage } from "../failure.ts";
+import { asUsage, withPath, wrongUsage } from "../failure.ts";
 import type { Io } from "../io.ts";
 import { escapeControls, JSON_HELP, printJson, printName } from "../text/layout.ts";
-import { wholeOption } from "../input/numbers.ts";
-import { isIR, modelFiles, readModelFile } from "../input/read-files.ts";
-import { checkNotRead, checkPlace, isSameFile, writeFiles } from "../input/write-files.ts";
+import { wholeOption } from "../input/arguments.ts";
+import { filesOf, isIR, modelFiles, readModelFile } from "../input/read-files.ts";
+import { checkExternal, checkNotRead, checkPlace, writeFiles } from "../input/write-files.ts";
 
 interface ConvertCommand {
   readonly opset?: number;
@@ -90,7 +88,10 @@ export function addConvertCommand(program: Command, io: Io): void {
       const model = node === undefined ? whole : withPath(file, () => extractNode(whole, node));
       checkExternal(io, file, output, model);
       const target = wanted ?? ownTarget(model);
-      const conversion = withPath(file, () => convert(model, target, force));
+      // An unknown opset is a usage error.
+      const conversion = withPath(file, () =>
+        asUsage(() => convertModel(model, target, { force }), "", "unknown-operator"),
+      );
       await writeFiles(
         io,
         // Encoding the output reads the source model's constants, which may be in external files.
@@ -129,39 +130,6 @@ function checkOutput(io: Io, file: string, output: string): void {
     checkNotRead(io, place, modelFiles(file));
     checkPlace(io, place);
   }
-}
-
-/** Converts a model. An unknown opset is a usage error. */
-function convert(model: Model, target: ConvertTarget, force: boolean): Conversion {
-  try {
-    return convertModel(model, target, { force });
-  } catch (error) {
-    throw isTensorError(error, "unknown-operator") ? wrongUsage(error.message, error) : error;
-  }
-}
-
-/** Returns all files of a model, including external data files. */
-export const filesOf = (file: string, model: Model): readonly string[] => [
-  ...modelFiles(file),
-  ...withPath(file, () => externalFiles(model)).map((one) => path.join(path.dirname(file), one)),
-];
-
-/** Checks the locations of data files, because the written ONNX model refers to the same files by relative paths. */
-export function checkExternal(io: Io, file: string, output: string, model: Model): void {
-  const isBeside = file !== STDIN && isSameFile(io, path.dirname(file), path.dirname(output));
-  if (isIR(output) || isIR(file) || isBeside) return;
-  // The source model file is excluded, because its embedded weights are copied into the output.
-  const files = withPath(file, () => externalFiles(model)).filter(
-    (one) => one !== path.basename(file),
-  );
-  if (files.length === 0) return;
-  const data = files.map(printName).join(", ");
-  if (file === STDIN)
-    throw wrongData(
-      `the model in standard input has data in ${data}; give the name of the model file`,
-    );
-  const advice = `write ${path.basename(output)} to that folder, ${path.dirname(file)}`;
-  throw wrongData(`${file} has data in ${data}, in the same folder; ${advice}`);
 }
 
 function encode(output: string, model: Model): { file: string; bytes: Uint8Array }[] {

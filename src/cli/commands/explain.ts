@@ -10,26 +10,25 @@ import {
   type Tensor,
 } from "../../entries/index.ts";
 import type { NodeCall } from "../../entries/onnx.ts";
-import { bindInputFiles } from "../input/bindings.ts";
+import { bindInputFiles } from "../input/arguments.ts";
 import {
   addGradientOptions,
   gradientOf,
   gradientRequest,
   type GradientOptions,
-} from "../input/gradient.ts";
-import { compareTensors } from "../text/comparison.ts";
+  gradientJson,
+  gradientText,
+} from "./gradient.ts";
+import { compareTensors, diagnosesOf, historyLines, reasonLines } from "../text/differences.ts";
 import { canvasOf } from "../text/drawing.ts";
 import { explanationJson } from "../text/explanation-json.ts";
 import { explanationText } from "../text/explanation-text.ts";
-import { gradientJson } from "../text/gradient-json.ts";
-import { gradientText } from "../text/gradient-text.ts";
 import { printFile, wrongData } from "../failure.ts";
 import { printNote, type Io } from "../io.ts";
 import { JSON_HELP, printName } from "../text/layout.ts";
 import { checkOneInput, readTensorFile, readTensorFiles } from "../input/read-files.ts";
-import { diagnosesOf, historyLines, reasonLines } from "../text/reasons.ts";
 import { addTaskArguments, findTask, type Task, type TaskOptions } from "./task.ts";
-import { printType } from "../text/type-text.ts";
+import { printType } from "../text/cells.ts";
 
 interface ExplainOptions extends TaskOptions, GradientOptions {
   readonly expect?: string;

@@ -5,45 +5,33 @@
 
 import * as path from "node:path";
 import type { Command } from "commander";
-import {
-  externalFiles,
-  fixModel,
-  modelNotes,
-  readModel,
-  type CreateSession,
-  type Cure,
-  type FixReport,
-} from "../../entries/onnx.ts";
-import { printFile, withPath, WRONG_DATA, type Status } from "../failure.ts";
-import { printNote, type Io } from "../io.ts";
-import { checkExternal, filesOf } from "./convert.ts";
-import {
-  addExpectedOption,
-  addFeedOptions,
-  expectedOf,
-  fedFiles,
-  feedsOf,
-  RANDOM_HELP,
-} from "../input/feeds.ts";
-import {
-  addRuntimeOptions,
-  inModel,
-  loadRuntime,
-  makeSessions,
-  type RuntimeOptions,
-  externalOf,
-  readForRuntime,
-} from "../input/runtime.ts";
+import { printFile, type Status, WRONG_DATA } from "../failure.ts";
+import { allFiles, expectedOf, feedsOf, RANDOM_HELP } from "../input/feeds.ts";
 import { withOwnWeights } from "../input/read-files.ts";
-import { checkNotRead, checkPlace, writeFiles } from "../input/write-files.ts";
-import { fixJson, fixText } from "../text/fix-text.ts";
-import { JSON_HELP, printJson } from "../text/layout.ts";
-import { ProgressLine } from "../text/progress.ts";
+import {
+  addCheckOptions,
+  inRuntime,
+  loadRuntime,
+  readRunnable,
+  type RuntimeOptions,
+} from "../input/runtime.ts";
+import { checkExternal, checkNotRead, checkPlace, writeFiles } from "../input/write-files.ts";
+import { type Io, printNote } from "../io.ts";
+import { expectedLines } from "../text/differences.ts";
+import { cut, escapeControls, JSON_HELP, printJson } from "../text/layout.ts";
+import { printCount } from "../../core/foreign.ts";
+import {
+  type Cure,
+  externalFiles,
+  type FaultyNodeReport,
+  fixModel,
+  type FixProgress,
+  type FixReport,
+  modelNotes,
+} from "../../entries/onnx.ts";
 
 interface FixCommand extends RuntimeOptions {
-  readonly node?: string;
   readonly output?: string;
-  readonly expected?: readonly string[];
   readonly json?: boolean;
 }
 
@@ -89,20 +77,16 @@ export function addFixCommand(program: Command, io: Io, fail: (status: Status) =
     .summary("find a cure for the faults that verify reports")
     .description(
       "Find a cure for scatters and gathers that are wrong in your ONNX Runtime, and measure it there.",
-    )
-    .argument("<model>", "an ONNX model")
-    .option("--node <name>", "check only this node, by any name that explain accepts");
-  addExpectedOption(addFeedOptions(addRuntimeOptions(command)).optionsGroup("Output:"))
+    );
+  addCheckOptions(command)
     .option("-o, --output <file>", "write the model of the chosen cure to this file")
     .option("--json", JSON_HELP)
     .addHelpText("after", HELP)
     .action(async (file: string, options: FixCommand) => {
-      const { node, iteration = 0, call = 0, output, provider, json = false } = options;
-      const bytes = readForRuntime(io, file);
-      const model = withPath(file, () => readModel(bytes, externalOf(io, file)));
+      const { node, iteration = 0, call = 0, output, provider = "cpu", json = false } = options;
+      const { bytes, model } = readRunnable(io, file);
       if (output !== undefined) {
-        const read = [...fedFiles(file, model, options), ...filesOf(file, model)];
-        checkNotRead(io, output, read);
+        checkNotRead(io, output, allFiles(file, model, options));
         checkPlace(io, output);
         checkExternal(io, file, output, model);
       }
@@ -114,67 +98,229 @@ export function addFixCommand(program: Command, io: Io, fail: (status: Status) =
       // The model file is excluded, because readers always find weights embedded in the model file.
       const dataFiles = externalFiles(model).filter((one) => one !== path.basename(file));
       let runtime = "";
-      const report = await withProgress(io, file, async (starting, onProgress) => {
-        const { own, others: more, ...made } = await makeSessions(io, file, options, starting);
-        ({ runtime } = made);
-        const others = { ...more, ...(await onCpu(io, file, options, starting)) };
+      const run = { doing: "the model as it is, in ONNX Runtime" };
+      const report = await inRuntime(io, file, options, run, (sessions, show) => {
+        ({ runtime } = sessions);
+        const isOnCpu = provider === "cpu" || provider === "wasm";
+        const onCpu = { "the execution provider cpu": sessions.onCpu };
+        const others = { ...sessions.others, ...(!isOnCpu && onCpu) };
+        const onProgress = ({ what }: FixProgress): void => show(what, what);
         const how = { iteration, call, others, onProgress, ...(node !== undefined && { node }) };
-        return inModel(file, () => fixModel(bytes, feeds, { ...own, ...how, ...expected }));
+        return fixModel(bytes, feeds, { ...sessions.own, ...how, ...expected });
       });
       await printNote(io, ...modelNotes(model));
-      const written = await writeCure(io, file, output, report.chosen);
+      const cured = report.chosen?.model ?? null;
+      const written = cured === null ? null : (output ?? null);
+      if (cured !== null && written !== null)
+        await writeFiles(io, [{ file: written, bytes: withOwnWeights(io, file, cured) }]);
       const text = json
         ? printJson(fixJson(file, report, written))
-        : fixText(file, report, { output, written, runtime, provider, dataFiles });
+        : fixText(file, report, {
+            ...{ output, written, runtime, dataFiles },
+            provider: options.provider,
+          });
       await io.stdout.write(`${text}\n`);
       if (!report.agrees && report.chosen === null) fail(WRONG_DATA);
     });
 }
 
-/** Session factories for the CPU, needed if the user selected another execution provider. */
-async function onCpu(
-  io: Io,
-  file: string,
-  options: FixCommand,
-  starting: () => void,
-): Promise<Readonly<Record<string, CreateSession>>> {
-  const { provider = "cpu" } = options;
-  if (provider === "cpu" || provider === "wasm") return {};
-  const { own } = await makeSessions(io, file, { ...options, provider: "cpu" }, starting);
-  return { "the execution provider cpu": own.createSession };
+/** The maximum length of a runtime's message in the text; --json has the whole message. */
+const LONGEST = 160;
+
+/** Information about the runtime and the -o option. */
+interface Context {
+  /** The runtime's package name. */
+  readonly runtime: string;
+  /** The execution provider selected by the user. */
+  readonly provider: string | undefined;
+  /** The model's external data files, relative to its folder. */
+  readonly dataFiles: readonly string[];
+  readonly output: string | undefined;
+  /** The path of the written file; null if no file was written. */
+  readonly written: string | null;
 }
 
-/** Writes the fixed model and returns its path, or returns null if the fix does not change the model. */
-async function writeCure(
-  io: Io,
-  file: string,
-  output: string | undefined,
-  chosen: Cure | null,
-): Promise<string | null> {
-  if (output === undefined || chosen === null || chosen.model === null) return null;
-  await writeFiles(io, [{ file: output, bytes: withOwnWeights(io, file, chosen.model) }]);
-  return output;
+function fixText(file: string, report: FixReport, context: Context): string {
+  const { agrees, fault, faulty, verified, cures, chosen, ignored } = report;
+  const name = printFile(file);
+  const lines = agrees
+    ? [`${name}: ${nothingWrong(report)}`]
+    : [
+        `${name}: ${printCount(verified.nodes.length, "scatter/gather node")}, ${faulty.length} faulty`,
+        ...(fault === null ? [] : [`  ${fault.id}: ${fault.fault}`]),
+        ...faulty.flatMap(faultyLines),
+        ...otherProblems(report),
+        ...(verified.expected === null ? [] : expectedLines(verified.expected)),
+        ...(cures.length === 0 ? [] : ["the cures below were tried, in order of increasing cost:"]),
+        ...cureLines(cures),
+        ...(ignored.length === 0
+          ? []
+          : [`  settings not tried, because this runtime ignores them: ${ignored.join(", ")}`]),
+        ...(chosen === null ? ["no cure was found"] : chosenLines(file, chosen, faulty, context)),
+      ];
+  return lines.map(escapeControls).join("\n");
 }
 
-/** Shows the current measurement in the terminal. */
-async function withProgress(
-  io: Io,
-  file: string,
-  action: (
-    starting: () => void,
-    onProgress: (progress: { readonly what: string }) => void,
-  ) => Promise<FixReport>,
-): Promise<FixReport> {
-  const line = new ProgressLine(io.stderr, undefined, true);
-  let doing = "the model as it is";
-  const starting = (): void => line.showNow(`${printFile(file)}: ${doing}, in ONNX Runtime`);
-  const onProgress = ({ what }: { readonly what: string }): void => {
-    doing = what;
-    line.show(() => `${printFile(file)}: ${what}`);
-  };
-  try {
-    return await action(starting, onProgress);
-  } finally {
-    line.clear();
+/** Describes a correct model, with the number of test runs. */
+function nothingWrong({ verified, plain }: FixReport): string {
+  const ran = verified.nodes.filter(({ verdict }) => verdict !== "not-run");
+  const alone = ran.reduce((sum, { reruns }) => sum + (reruns?.count ?? 0), 0);
+  const others = alone === 0 ? "" : ` and ${printCount(alone, "run")} of single nodes`;
+  const tried = `a comparison of ${printCount(ran.length, "node")}${others} found no fault`;
+  return `nothing is wrong: ${tried}, and ${modelRuns(plain)}`;
+}
+
+/** Describes whether repeated model runs gave different results. */
+const modelRuns = ({ results, runs }: FixReport["plain"]): string =>
+  results === 1
+    ? `the model gave the same result in ${printCount(runs, "run")}`
+    : `the model gave ${results} different results in ${printCount(runs, "run")}`;
+
+function faultyLines(node: FaultyNodeReport): string[] {
+  const { path, op, verdict, isReproducible, sentence, faults, uncured } = node;
+  const runs = isReproducible ? "" : "; not reproducible";
+  const unknown = verdict === "wrong" ? "invalid call" : "unknown fault";
+  const ids = faults.map(({ id }) => id).join(", ") || unknown;
+  return [
+    `  ${ids}: ${op} ${path}: ${cut(sentence, LONGEST)}${runs}`,
+    ...(uncured === null ? [] : [`    the node was not rewritten as equivalent nodes: ${uncured}`]),
+  ];
+}
+
+/** Describes failures of operators other than scatters and gathers. */
+function otherProblems({ faulty, fault, verified, plain }: FixReport): string[] {
+  const failures = verified.failures.filter(({ isCompared }) => !isCompared);
+  const named = failures.map(
+    ({ title, message }) => `  the runtime fails at ${title}: ${cut(message, LONGEST)}`,
+  );
+  if (faulty.length > 0 || fault !== null || named.length > 0) return named;
+  if (plain.problem !== null) return [`  the model does not run: ${cut(plain.problem, LONGEST)}`];
+  return plain.results > 1
+    ? [`  ${modelRuns(plain)}, but no scatter or gather causes this`]
+    : named;
+}
+
+/** Prints one line per fix. Consecutive fixes that fail for the same reason share a line. */
+function cureLines(cures: readonly Cure[]): string[] {
+  const lines: { titles: string[]; facts: string }[] = [];
+  for (const cure of cures) {
+    const facts = cureFacts(cure);
+    const last = lines.at(-1);
+    if (cure.problem !== null && last?.facts === facts) last.titles.push(cure.title);
+    else lines.push({ titles: [cure.title], facts });
   }
+  return lines.map(({ titles, facts }) => `  ${titles.join(", ")}: ${facts}`);
+}
+
+function cureFacts({
+  kind,
+  nodeRuns,
+  rightRuns,
+  whole,
+  ratio,
+  problem,
+  isRight,
+  isExpected,
+  notes,
+}: Cure): string {
+  if (problem !== null) return `fails: ${cut(problem, LONGEST)}`;
+  const parts = [
+    isRight ? "correct" : "wrong",
+    ...(kind === "exact-session" || nodeRuns === 0
+      ? []
+      : [
+          `the faulty nodes were exact in ${rightRuns} of ${printCount(nodeRuns, "run")} of single nodes`,
+        ]),
+    modelRuns(whole),
+    ...(isExpected === null
+      ? []
+      : [
+          isExpected
+            ? "the outputs are as expected"
+            : "the outputs differ from the expected outputs",
+        ]),
+    ...(ratio === null
+      ? []
+      : [`the run took ${ratio.toFixed(2)} times as long as a run of the plain session`]),
+    ...notes,
+  ];
+  return parts.join("; ");
+}
+
+function chosenLines(
+  file: string,
+  { title, settings, model, nodes }: Cure,
+  faulty: readonly FaultyNodeReport[],
+  { runtime, provider, output, written, dataFiles }: Context,
+): string[] {
+  const begin = `cure: ${title}`;
+  if (model !== null) {
+    const cures = new Set(faulty.flatMap(({ faults }) => faults.map(({ cure }) => cure)));
+    const where = written === null ? "-o FILE writes the model" : `the model is in ${written}`;
+    return [begin, ...[...cures].map((one) => `  ${one}`), `  ${where}`];
+  }
+  const noFile = output === undefined ? [] : ["  this cure needs no file, so no file was written"];
+  const always = provider === undefined ? {} : { executionProviders: [provider] };
+  if (nodes !== null) {
+    return [begin, ...codeLines(file, { runtime, always, dataFiles }, nodes), ...noFile];
+  }
+  if (settings === null) return [begin, ...noFile];
+  const option = `InferenceSession.create(model, ${literalOf({ ...always, ...settings })})`;
+  return [begin, `  ${option}`, ...noFile];
+}
+
+/** Formats settings as a JavaScript literal. */
+const literalOf = (value: unknown): string =>
+  typeof value !== "object" || value === null || Array.isArray(value)
+    ? JSON.stringify(value)
+    : `{ ${Object.entries(value)
+        .map(([name, one]) => `${name}: ${literalOf(one)}`)
+        .join(", ")} }`;
+
+function codeLines(
+  file: string,
+  { runtime, always, dataFiles }: Pick<Context, "runtime" | "dataFiles"> & { always: object },
+  nodes: NonNullable<Cure["nodes"]>,
+): string[] {
+  const folder = path.dirname(file);
+  // The package onnxruntime-web cannot open external data files.
+  const data =
+    runtime === "onnxruntime-node"
+      ? { extra: { session: { model_external_initializers_file_folder_path: folder } } }
+      : { externalData: dataFiles.map((one) => ({ path: one, data: path.join(folder, one) })) };
+  const hasData = dataFiles.length > 0;
+  const settings = { ...always, ...(hasData && data) };
+  const options = Object.keys(settings).length === 0 ? "" : `, ${literalOf(settings)}`;
+  return [
+    'import fs from "node:fs";',
+    `import { InferenceSession } from ${JSON.stringify(runtime)};`,
+    'import { createExactSession } from "ndscatter/onnx";',
+    `const session = await createExactSession(fs.readFileSync(${JSON.stringify(file)}), {`,
+    `  createSession: (model) => InferenceSession.create(model${options}),`,
+    ...(hasData
+      ? [
+          "  external: (location, offset, length) =>",
+          `    fs.readFileSync(${JSON.stringify(`${folder}/`)} + location).subarray(offset, offset + length),`,
+        ]
+      : []),
+    `  nodes: ${JSON.stringify(nodes)},`,
+    "});",
+  ].map((line) => `  ${line}`);
+}
+
+/** Converts the report to JSON data without tensors. */
+function fixJson(file: string, report: FixReport, written: string | null): object {
+  const { verified, cures, chosen, ...rest } = report;
+  const nodes = verified.nodes.map(({ path, op, verdict, sentence, isReproducible }) => ({
+    ...{ path, op, verdict, sentence, isReproducible },
+  }));
+  return {
+    file,
+    ...rest,
+    nodes,
+    expected: verified.expected,
+    cures: cures.map(({ model, ...cure }) => ({ ...cure, modelBytes: model?.length ?? null })),
+    chosen: chosen === null ? null : chosen.title,
+    written,
+  };
 }

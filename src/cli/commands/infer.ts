@@ -6,7 +6,7 @@ import { wrongUsage } from "../failure.ts";
 import type { Io } from "../io.ts";
 import { JSON_HELP, printJson } from "../text/layout.ts";
 import { addCallOptions, parseCall, type CallOptions } from "../input/operator-call.ts";
-import { parseType, printType, TYPE_HELP } from "../text/type-text.ts";
+import { parseType, printType, TYPE_HELP } from "../text/cells.ts";
 
 interface InferOptions extends CallOptions {
   readonly json?: boolean;

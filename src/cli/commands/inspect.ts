@@ -12,14 +12,17 @@ import {
 } from "../../entries/onnx.ts";
 import { withAdvice } from "../advice.ts";
 import { valuesOf } from "../text/cells.ts";
-import { Failure, WRONG_DATA, wrongUsage, type Status } from "../failure.ts";
+import { Failure, WRONG_DATA, wrongUsage, type Status, failureJson } from "../failure.ts";
 import type { Io } from "../io.ts";
-import { escapeControls, JSON_HELP, printJson, wrap } from "../text/layout.ts";
-import { fold, widthOf } from "../text/lines.ts";
-import { findModels, isFolder, type FoundFile } from "../input/model-files.ts";
-import { failureJson } from "../text/error-json.ts";
+import { escapeControls, JSON_HELP, printJson, wrap, fold, widthOf } from "../text/layout.ts";
+import {
+  findModels,
+  isFolder,
+  type FoundFile,
+  checkOneInput,
+  withModel,
+} from "../input/read-files.ts";
 import { ProgressLine } from "../text/progress.ts";
-import { checkOneInput, withModel } from "../input/read-files.ts";
 import {
   attributeFact,
   isClean,
@@ -125,13 +128,7 @@ const inspectFile = (io: Io, file: string, progress: ProgressLine): Report =>
   });
 
 /** Totals for all inspected models. */
-interface Totals {
-  models: number;
-  found: number;
-  unreadable: number;
-  nodes: number;
-  readonly counts: Record<keyof Counts, number>;
-}
+type Totals = Record<keyof Counts | "models" | "found" | "unreadable" | "nodes", number>;
 
 /** Inspects models sequentially, to keep only one model in memory. */
 async function inspectAll(
@@ -140,8 +137,8 @@ async function inspectAll(
   options: InspectOptions,
   fail: (status: Status) => void,
 ): Promise<Counts> {
-  const counts = { wrong: 0, risky: 0, note: 0 };
-  const totals: Totals = { models: 0, found: 0, unreadable: 0, nodes: 0, counts };
+  const none = { wrong: 0, risky: 0, note: 0 };
+  const totals: Totals = { models: 0, found: 0, unreadable: 0, nodes: 0, ...none };
   const progress = new ProgressLine(io.stderr);
   const showPlace = (place: string): void =>
     progress.show(() => `${printCount(totals.models, "model")} inspected; ${place}`);
@@ -171,7 +168,7 @@ async function inspectAll(
   progress.clear();
   await print.end(totals);
   if (totals.unreadable > 0) fail(WRONG_DATA);
-  return counts;
+  return totals;
 }
 
 /** Inspects a file and returns the report or the failure. Usage errors are thrown, and end the command. */
@@ -194,7 +191,7 @@ function addTo(totals: Totals, report: Report): void {
   totals.nodes += report.nodes.length;
   if (!isClean(report)) totals.found++;
   for (const severity of ["wrong", "risky", "note"] as const) {
-    totals.counts[severity] += report.counts[severity];
+    totals[severity] += report.counts[severity];
   }
 }
 
@@ -222,14 +219,15 @@ function textPrinter({ stdout }: Io, view: ReportView): Printer {
   };
 }
 
-function printTotals({ models, found, unreadable, nodes, counts }: Totals): string {
+function printTotals(totals: Totals): string {
+  const { models, found, unreadable, nodes } = totals;
   const facts = [
     printCount(models, "model"),
     ...(found === 0 ? [] : [`${found} with findings`]),
     printCount(nodes, "scatter/gather node"),
     ...(unreadable === 0 ? [] : [`${unreadable} not read`]),
   ];
-  return `${facts.join(", ")}: ${printCounts(counts)}`;
+  return `${facts.join(", ")}: ${printCounts(totals)}`;
 }
 
 /** Prints the reports as a JSON list, one report at a time. */

@@ -21,15 +21,19 @@ import {
   type Taker,
 } from "../../entries/chunked.ts";
 import { isTensorError } from "../../entries/index.ts";
-import { wrongData, wrongUsage } from "../failure.ts";
+import { wrongData, wrongUsage, errorJson } from "../failure.ts";
 import { untilInterrupted, type Io } from "../io.ts";
-import { memoryOption, wholeOption } from "../input/numbers.ts";
+import { memoryOption, wholeOption } from "../input/arguments.ts";
 import { folderOf, isUrl } from "../input/places.ts";
-import { errorJson } from "../text/error-json.ts";
-import { JSON_HELP, printJson, printTable, quote } from "../text/layout.ts";
-import { didYouMean } from "../text/names.ts";
-import { isLong, printSeconds, printTook, runHere, type LocalRun } from "./job-run.ts";
-import { addJobWorker } from "./job-worker.ts";
+import { JSON_HELP, printJson, printTable, quote, didYouMean } from "../text/layout.ts";
+import {
+  isLong,
+  printSeconds,
+  printTook,
+  runHere,
+  type LocalRun,
+  addJobWorker,
+} from "./job-run.ts";
 
 const TASK_HELP = `
 Schedulers call this command. Tasks are numbered from 0: give a number, a range
@@ -244,9 +248,7 @@ export function takerOf(env: Readonly<Record<string, string | undefined>>): Take
   return id !== undefined && /^\d{1,20}(?:_\d{1,20})?$/.test(id) ? `slurm ${id}` : "task";
 }
 
-interface TaskOptions {
-  readonly threads?: number;
-  readonly memory?: number;
+interface TaskOptions extends LocalRun {
   readonly wait?: number;
 }
 
@@ -318,18 +320,15 @@ export function parseTasks(text: string, { name, tasks }: Stage): number[] {
     // The last range from a scheduler may extend beyond the last task.
     return [Number(first), Math.min(Number(last), tasks - 1)];
   });
-  const numbers: number[] = [];
   const all = ranges.reduce((sum, [first, last]) => sum + last - first + 1, 0);
   if (all > MOST_TASKS)
     throw wrongUsage(
       `a command accepts at most ${MOST_TASKS} tasks, got ${all}; give shorter ranges`,
     );
-  let next = 0;
-  for (const [first, last] of ranges.toSorted(([a], [b]) => a - b)) {
-    for (let task = Math.max(next, first); task <= last; task++) numbers.push(task);
-    next = Math.max(next, last + 1);
-  }
-  return numbers;
+  const numbers = ranges.flatMap(([first, last]) =>
+    Array.from({ length: last - first + 1 }, (_, nth) => first + nth),
+  );
+  return [...new Set(numbers)].toSorted((one, other) => one - other);
 }
 
 /** One line in the output of `ndscatter job list`. */

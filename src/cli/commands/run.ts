@@ -4,20 +4,24 @@ import * as fs from "node:fs";
 import * as path from "node:path";
 import { Option, type Command } from "commander";
 import type { Diagnosis, Tensor } from "../../entries/index.ts";
-import { printFile, wrongData, wrongUsage } from "../failure.ts";
-import { bindFiles, bindInputFiles } from "../input/bindings.ts";
-import { addCodec, memoryOption, parseChunks, repeatable, wholeOption } from "../input/numbers.ts";
+import { printFile, withPath, wrongData, wrongUsage } from "../failure.ts";
+import {
+  bindFiles,
+  bindInputFiles,
+  addCodec,
+  memoryOption,
+  parseChunks,
+  repeatable,
+  wholeOption,
+} from "../input/arguments.ts";
 import { isUrl, partOf, placeOf } from "../input/places.ts";
-import { checkOneInput, readTensorFiles } from "../input/read-files.ts";
+import { checkOneInput, readTensorFiles, checkFormat } from "../input/read-files.ts";
 import { PACKAGES } from "../input/runtime.ts";
-import { checkFormat } from "../input/tensor-format.ts";
-import { checkNotRead, checkPlace, isSameFile, writeTensorFiles } from "../input/write-files.ts";
+import { checkNotRead, checkPlace, isSameFile, writeFiles } from "../input/write-files.ts";
 import { printNote, type Io } from "../io.ts";
-import { valuesOf } from "../text/cells.ts";
-import { compareTensors, type Difference } from "../text/comparison.ts";
+import { valuesOf, printType } from "../text/cells.ts";
+import { compareTensors, type Difference, diagnosesOf, reasonLines } from "../text/differences.ts";
 import { JSON_HELP, printJson, printName } from "../text/layout.ts";
-import { diagnosesOf, reasonLines } from "../text/reasons.ts";
-import { printType } from "../text/type-text.ts";
 import type { ChunkedOptions } from "./chunked-run.ts";
 import { addTaskArguments, findTask, type Task, type TaskOptions } from "./task.ts";
 
@@ -185,25 +189,29 @@ async function runTask(
   const expected = readTensorFiles(io, expectations);
   const results = await task.execute(tensors);
   checkInPlace(io, targets, results, sources, tensors);
-  await writeTensorFiles(
-    io,
-    [...targets].map(([name, path]) => ({ name, file: path, tensor: resultOf(results, name) })),
-  );
-
-  const differences = new Map<string, Difference | null>();
-  const reasons = new Map<string, readonly Diagnosis[]>();
-  for (const [name, tensor] of expected) {
-    const path = expectations.get(name) ?? "";
-    const difference = compareTensors(name, resultOf(results, name), tensor, printFile(path));
-    differences.set(name, difference);
-    const found = task.isOneNode ? diagnosesOf(task.call(tensors), tensor, difference) : null;
-    if (found !== null) reasons.set(name, found);
-  }
-  const outcome = { results, targets, expectations, differences, reasons };
-  await io.stdout.write(`${options.json ? outcomeJson(outcome) : outcomeText(outcome)}\n`);
+  // All results are encoded before the first file is written.
+  const written = [...targets].map(([name, path]) => {
+    const result = resultOf(results, name);
+    return { file: path, bytes: withPath(path, () => checkFormat(path).write(result, name)) };
+  });
+  await writeFiles(io, written);
+  for (const name of expected.keys()) resultOf(results, name);
+  const made = [...results].map(([name, tensor]): Output => {
+    const output = { name, tensor, file: targets.get(name) };
+    const wanted = expected.get(name);
+    if (wanted === undefined) return output;
+    const against = expectations.get(name) ?? "";
+    const difference = compareTensors(name, tensor, wanted, printFile(against));
+    const found = task.isOneNode ? diagnosesOf(task.call(tensors), wanted, difference) : null;
+    return { ...output, expected: against, difference, diagnoses: found ?? undefined };
+  });
+  const text = options.json
+    ? printJson({ outputs: made.map(outputJson) })
+    : made.map(outputText).join("\n");
+  await io.stdout.write(`${text}\n`);
   await printNote(io, ...notes);
-  const sentences = [...differences.values()].flatMap((one) =>
-    one === null ? [] : [one.sentence],
+  const sentences = [...expected.keys()].flatMap(
+    (wanted) => made.find(({ name }) => name === wanted)?.difference?.sentence ?? [],
   );
   if (sentences.length > 0) throw wrongData(sentences.join("; "));
 }
@@ -253,60 +261,48 @@ function checkInPlace(
   }
 }
 
-/** Results by output name. */
-interface Outcome {
-  readonly results: ReadonlyMap<string, Tensor>;
-  /** Files that contain results. */
-  readonly targets: ReadonlyMap<string, string>;
-  /** Files that contain expected results. */
-  readonly expectations: ReadonlyMap<string, string>;
-  /** Differences between actual and expected results; null if the results are equal. */
-  readonly differences: ReadonlyMap<string, Difference | null>;
-  /** Possible explanations for the differences. */
-  readonly reasons: ReadonlyMap<string, readonly Diagnosis[]>;
+/** An output of the call. */
+interface Output {
+  readonly name: string;
+  readonly tensor: Tensor;
+  /** The file that contains the result. */
+  readonly file: string | undefined;
+  /** The file that contains the expected result. */
+  readonly expected?: string;
+  /** The difference from the expected result; null if the results are equal. */
+  readonly difference?: Difference | null;
+  /** Possible explanations for the difference. */
+  readonly diagnoses?: readonly Diagnosis[] | undefined;
 }
 
 /** Returns true if the result must be printed, because the user neither saves nor compares it. */
-const isPrinted = ({ targets, expectations }: Outcome, name: string): boolean =>
-  !targets.has(name) && !expectations.has(name);
+const isPrinted = ({ file, expected }: Output): boolean =>
+  file === undefined && expected === undefined;
 
-function outcomeText(outcome: Outcome): string {
-  const { results, targets, expectations, differences, reasons } = outcome;
-  return [...results]
-    .map(([name, tensor]) => {
-      const lines = [`${printName(name)}: ${printType(tensor)}`];
-      const target = targets.get(name);
-      if (target !== undefined) lines.push(`  written to ${target}`);
-      const difference = differences.get(name);
-      if (difference !== undefined) {
-        lines.push(
-          `  ${difference === null ? "equals" : "differs from"} ${printFile(expectations.get(name) ?? "")}`,
-        );
-      }
-      const found = reasons.get(name);
-      if (found !== undefined) lines.push(...reasonLines(found).map((line) => `  ${line}`));
-      return (isPrinted(outcome, name) ? [...lines, String(tensor)] : lines).join("\n");
-    })
-    .join("\n");
+function outputText(output: Output): string {
+  const { name, tensor, file, expected = "", difference, diagnoses } = output;
+  const how = difference === null ? "equals" : "differs from";
+  return [
+    `${printName(name)}: ${printType(tensor)}`,
+    ...(file === undefined ? [] : [`  written to ${file}`]),
+    ...(difference === undefined ? [] : [`  ${how} ${printFile(expected)}`]),
+    ...(diagnoses === undefined ? [] : reasonLines(diagnoses).map((line) => `  ${line}`)),
+    ...(isPrinted(output) ? [String(tensor)] : []),
+  ].join("\n");
 }
 
-function outcomeJson(outcome: Outcome): string {
-  const { results, targets, expectations, differences, reasons } = outcome;
-  const outputs = [...results].map(([name, tensor]) => {
-    const { dtype, shape } = tensor;
-    const difference = differences.get(name);
-    const { sentence: _, isNaN: __, ...facts } = difference ?? {};
-    return {
-      name,
-      dtype,
-      shape,
-      file: targets.get(name),
-      expected: expectations.get(name),
-      equal: difference === undefined ? undefined : difference === null,
-      difference: difference ? facts : undefined,
-      diagnoses: reasons.get(name),
-      values: isPrinted(outcome, name) ? valuesOf(tensor) : undefined,
-    };
-  });
-  return printJson({ outputs });
+function outputJson(output: Output): object {
+  const { name, tensor, file, expected, difference, diagnoses } = output;
+  const { sentence: _, isNaN: __, ...facts } = difference ?? {};
+  return {
+    name,
+    dtype: tensor.dtype,
+    shape: tensor.shape,
+    file,
+    expected,
+    equal: difference === undefined ? undefined : difference === null,
+    difference: difference ? facts : undefined,
+    diagnoses,
+    values: isPrinted(output) ? valuesOf(tensor) : undefined,
+  };
 }

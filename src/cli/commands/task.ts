@@ -6,14 +6,13 @@
 import * as fs from "node:fs";
 import * as path from "node:path";
 import type { Command } from "commander";
-import { isTensorError, run, tensor, type DType, type Tensor } from "../../entries/index.ts";
+import { run, tensor, type DType, type Tensor } from "../../entries/index.ts";
 import {
   createExactSession,
   listNodes,
   modelNotes,
   nodeCall,
   NodeIndex,
-  readModel,
   runModel,
   runNode,
   unsupportedOperators,
@@ -21,12 +20,11 @@ import {
   type NodeCall,
   type PlacedNode,
 } from "../../entries/onnx.ts";
-import { errorAt, printFile, withPath, wrongData, wrongUsage } from "../failure.ts";
+import { asUsage, printFile, withPath, wrongData, wrongUsage } from "../failure.ts";
 import type { Io } from "../io.ts";
 import { printName } from "../text/layout.ts";
 import { addCallOptions, isOperator, parseCall, type CallOptions } from "../input/operator-call.ts";
-import { externalOf, inModel, makeSessions, readForRuntime } from "../input/runtime.ts";
-import { ProgressLine } from "../text/progress.ts";
+import { inRuntime, readRunnable } from "../input/runtime.ts";
 import { readModelFile } from "../input/read-files.ts";
 
 /** Output tensors by name. */
@@ -101,7 +99,9 @@ export function findTask(io: Io, target: string, options: TaskOptions): Task {
   const model = readModelFile(io, target);
   if (node === undefined) return modelTask(target, model);
   const index = new NodeIndex(model);
-  const placed = choose(target, () => index.find(node));
+  const unknown = [`${printFile(target)}: `, "unsupported-model"] as const;
+  // An unknown node name is a usage error.
+  const placed = withPath(target, () => asUsage(() => index.find(node), ...unknown));
   return nodeTask(target, model, index, placed);
 }
 
@@ -198,40 +198,28 @@ function runtimeTask(io: Io, file: string, runtime: string, options: TaskOptions
     throw wrongUsage(
       `--with runs a whole model, so it cannot be used with --${odd}; leave --${odd} out`,
     );
-  const bytes = readForRuntime(io, file);
-  const model = withPath(file, () => readModel(bytes, externalOf(io, file)));
+  const { bytes, model } = readRunnable(io, file);
+  const run = { doing: `running in ${runtime}`, advice: "give each input as NAME=FILE" };
   return {
     ...modelTask(file, model),
     isOneNode: false,
-    execute: (inputs) => runExactly(io, file, { bytes, runtime, inputs }),
     checkSupported: () => {},
+    execute: (inputs) =>
+      inRuntime(io, file, { runtime }, run, async ({ own }) => {
+        const session = await createExactSession(bytes, own);
+        try {
+          const outputs = await session.run(Object.fromEntries(inputs));
+          return new Map(
+            Object.entries(outputs).map(([name, { type, dims, data }]) => [
+              name,
+              tensor(type as DType, dims, data as never),
+            ]),
+          );
+        } finally {
+          await session.release();
+        }
+      }),
   };
-}
-
-/** Runs a model in the user's runtime, with its scatters computed by this package. */
-async function runExactly(
-  io: Io,
-  file: string,
-  { bytes, runtime, inputs }: { bytes: Uint8Array; runtime: string; inputs: Results },
-): Promise<Results> {
-  const line = new ProgressLine(io.stderr);
-  const starting = (): void => line.showNow(`${printFile(file)}: running in ${runtime}`);
-  const { own } = await makeSessions(io, file, { runtime }, starting);
-  const action = async (): Promise<Results> => {
-    const session = await createExactSession(bytes, own);
-    try {
-      const outputs = await session.run(Object.fromEntries(inputs));
-      return new Map(
-        Object.entries(outputs).map(([name, { type, dims, data }]) => [
-          name,
-          tensor(type as DType, dims, data as never),
-        ]),
-      );
-    } finally {
-      await session.release();
-    }
-  };
-  return inModel(file, action, "give each input as NAME=FILE").finally(() => line.clear());
 }
 
 /** Maximum number of operators that an error lists. */
@@ -281,14 +269,4 @@ function onlyNode(file: string, index: NodeIndex): PlacedNode {
   throw wrongUsage(
     `${printFile(file)} computes ${printName(computed)}, an input of ${node.op}; ${advice}`,
   );
-}
-
-/** Calls `find` to select a node. An unknown node name is a usage error. */
-function choose(file: string, find: () => PlacedNode): PlacedNode {
-  try {
-    return find();
-  } catch (error) {
-    if (!isTensorError(error, "unsupported-model")) throw errorAt(file, error);
-    throw wrongUsage(`${printFile(file)}: ${error.message}`, error);
-  }
 }

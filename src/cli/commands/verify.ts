@@ -8,7 +8,6 @@ import type { Command } from "commander";
 import { explain } from "../../entries/index.ts";
 import {
   VERDICTS,
-  readModel,
   verifyModel,
   type FailedNode,
   type Model,
@@ -16,35 +15,23 @@ import {
   type VerifyProgress,
   type VerifyReport,
 } from "../../entries/onnx.ts";
-import { printFile, withPath, WRONG_DATA, wrongUsage, type Status } from "../failure.ts";
+import { printFile, WRONG_DATA, wrongUsage, type Status } from "../failure.ts";
 import type { Io } from "../io.ts";
-import {
-  addExpectedOption,
-  addFeedOptions,
-  expectedOf,
-  feedsOf,
-  RANDOM_HELP,
-} from "../input/feeds.ts";
+import { expectedOf, feedsOf, RANDOM_HELP } from "../input/feeds.ts";
 import { escapeControls, JSON_HELP, printJson, quote, wrap } from "../text/layout.ts";
-import { wholeOption } from "../input/numbers.ts";
-import { expectedLines } from "../text/expected-text.ts";
-import { ProgressLine } from "../text/progress.ts";
-import { historyLines, reasonLines } from "../text/reasons.ts";
+import { wholeOption } from "../input/arguments.ts";
+import { expectedLines, historyLines, reasonLines } from "../text/differences.ts";
 import {
-  addRuntimeOptions,
-  inModel,
+  addCheckOptions,
+  inRuntime,
   loadRuntime,
-  makeSessions,
+  readRunnable,
   type RuntimeOptions,
-  externalOf,
-  readForRuntime,
 } from "../input/runtime.ts";
 
 interface VerifyCommand extends RuntimeOptions {
-  readonly node?: string;
   readonly runs?: number;
   readonly tolerance?: number;
-  readonly expected?: readonly string[];
   readonly json?: boolean;
 }
 
@@ -100,10 +87,8 @@ export function addVerifyCommand(program: Command, io: Io, fail: (status: Status
     .summary("compare your runtime's results with the exact results, node by node")
     .description(
       "Compare the results of a model in your ONNX Runtime with the exact results, node by node.",
-    )
-    .argument("<model>", "an ONNX model")
-    .option("--node <name>", "check only this node, by any name that explain accepts");
-  addExpectedOption(addFeedOptions(addRuntimeOptions(command)).optionsGroup("Output:"))
+    );
+  addCheckOptions(command)
     .addOption(wholeOption("--runs <count>", "the number of model runs (default: 1)", 1, 10_000))
     .option(
       "--tolerance <part>",
@@ -114,24 +99,24 @@ export function addVerifyCommand(program: Command, io: Io, fail: (status: Status
     .addHelpText("after", HELP)
     .action(async (file: string, options: VerifyCommand) => {
       const { node, iteration = 0, call = 0, runs = 1, tolerance, json = false } = options;
-      const bytes = readForRuntime(io, file);
-      const model = withPath(file, () => readModel(bytes, externalOf(io, file)));
+      const { bytes, model } = readRunnable(io, file);
       // Before the inputs, so that nobody prepares inputs for a runtime that is not installed.
       await loadRuntime(io, options.runtime);
       const feeds = feedsOf(io, file, model, options);
-      const expected = expectedOf(io, file, model, options.expected);
-      const report = await withProgress(io, file, async (starting, onProgress) => {
-        const { own, others, oneThread } = await makeSessions(io, file, options, starting, true);
-        const chosen = { ...(node !== undefined && { node }), ...(oneThread && { oneThread }) };
-        const how = {
-          iteration,
-          call,
-          runs,
-          onProgress,
-          ...(tolerance !== undefined && { tolerance }),
-        };
-        const all = { ...own, others, ...how, ...chosen, ...expected };
-        return inModel(file, () => verifyModel(bytes, feeds, all));
+      const how = {
+        iteration,
+        call,
+        runs,
+        ...(tolerance !== undefined && { tolerance }),
+        ...(node !== undefined && { node }),
+        ...expectedOf(io, file, model, options.expected),
+      };
+      const run = { doing: "run 1, in ONNX Runtime", isBrief: true };
+      const report = await inRuntime(io, file, options, run, (sessions, show) => {
+        const { own, others, oneThread } = sessions;
+        const onProgress = (progress: VerifyProgress): void => show(...progressText(progress));
+        const more = { others, onProgress, ...(oneThread && { oneThread }) };
+        return verifyModel(bytes, feeds, { ...own, ...how, ...more });
       });
       const isRandom = options.random === true && hasRandomIntegers(model, options);
       const text = json ? printJson(reportJson(file, report)) : reportText(file, report, isRandom);
@@ -158,27 +143,17 @@ function parsePart(text: string): number {
   );
 }
 
-/** Shows progress during verification. */
-async function withProgress<T>(
-  io: Io,
-  file: string,
-  action: (starting: () => void, onProgress: (progress: VerifyProgress) => void) => Promise<T>,
-): Promise<T> {
-  const line = new ProgressLine(io.stderr, undefined, true);
-  let run = "run 1";
-  const starting = (): void => line.showNow(`${printFile(file)}: ${run}, in ONNX Runtime`);
-  const onProgress = ({ run: nth, runs, nodes, searches, alone }: VerifyProgress): void => {
-    run = alone === null ? `run ${nth} of ${runs}` : `${alone.path} alone, run ${alone.count}`;
-    const sessions = `, the runtime fails; session ${searches} in search of the node`;
-    const compared = searches === 0 ? `, ${printCount(nodes, "node")} compared` : sessions;
-    const what = alone !== null ? "" : compared;
-    line.show(() => `${printFile(file)}: ${run}${what}`);
-  };
-  try {
-    return await action(starting, onProgress);
-  } finally {
-    line.clear();
+/** Returns a line of progress, and the run that it is about. */
+function progressText(progress: VerifyProgress): [text: string, run: string] {
+  const { run, runs, nodes, searches, alone } = progress;
+  if (alone !== null) {
+    const text = `${alone.path} alone, run ${alone.count}`;
+    return [text, text];
   }
+  const nth = `run ${run} of ${runs}`;
+  return searches === 0
+    ? [`${nth}, ${printCount(nodes, "node")} compared`, nth]
+    : [`${nth}, the runtime fails; session ${searches} in search of the node`, nth];
 }
 
 /**

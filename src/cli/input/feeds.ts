@@ -4,7 +4,7 @@
  */
 
 import type { Command } from "commander";
-import { isTensorError, type Dim, type Tensor } from "../../entries/index.ts";
+import type { Dim, Tensor } from "../../entries/index.ts";
 import {
   comparedValues,
   indexedSizes,
@@ -13,11 +13,10 @@ import {
   type Model,
   type ValueInfo,
 } from "../../entries/onnx.ts";
-import { printFile, withPath, wrongUsage } from "../failure.ts";
+import { asUsage, printFile, withPath, wrongUsage } from "../failure.ts";
 import type { Io } from "../io.ts";
-import { printName, quote } from "../text/layout.ts";
-import { didYouMean } from "../text/names.ts";
-import { bindFiles } from "./bindings.ts";
+import { printName, quote, didYouMean } from "../text/layout.ts";
+import { bindFiles, nameIn, repeatable, wholeOption } from "./arguments.ts";
 import {
   boundDims,
   dimSizes,
@@ -26,13 +25,15 @@ import {
   listInputs,
   sizedShape,
   sizeOptions,
-} from "./input-shapes.ts";
-import { indexSpans, rangeSpan, valueTensor } from "./input-values.ts";
-import { madeUp, randomFrom } from "./made-up.ts";
-import { repeatable, wholeOption } from "./numbers.ts";
-import { readTensorFiles } from "./read-files.ts";
+  indexSpans,
+  rangeSpan,
+  valueTensor,
+  madeUp,
+  randomFrom,
+} from "./made-up.ts";
+import { filesOf, readTensorFiles } from "./read-files.ts";
 
-/** The options of `addFeedOptions`, and optionally the node whose inputs are needed instead of all inputs. */
+/** The options of `addFeedOptions`, and of commands that use them. */
 export interface FeedOptions {
   readonly feed?: readonly string[];
   readonly random?: boolean;
@@ -41,17 +42,11 @@ export interface FeedOptions {
   readonly value?: readonly string[];
   readonly range?: readonly string[];
   readonly seed?: number;
+  /** The node whose inputs are needed instead of all inputs. */
   readonly node?: string;
+  /** Expected outputs, as NAME=FILE. */
+  readonly expected?: readonly string[];
 }
-
-/** Adds the option for expected output files. */
-export const addExpectedOption = (command: Command): Command =>
-  command.addOption(
-    repeatable(
-      "--expected <name=file>",
-      "the output that you expect, such as PyTorch's; repeatable",
-    ),
-  );
 
 /** Returns the `expected` option for verification functions, or an empty object if the command has no such option. */
 export function expectedOf(
@@ -66,14 +61,16 @@ export function expectedOf(
   return { expected: Object.fromEntries(tensors) };
 }
 
-/** Returns the input files specified by the options. */
-export const fedFiles = (
+/** Returns the files that a command reads: those of the options, and those of the model. */
+export const allFiles = (
   file: string,
-  { graph }: Model,
-  { feed = [], expected = [] }: FeedOptions & { readonly expected?: readonly string[] },
+  model: Model,
+  { feed = [], expected = [] }: FeedOptions,
 ): readonly string[] => {
+  const { graph } = model;
   const [inputs, outputs] = [graph.inputs, graph.outputs].map((all) => all.map(({ name }) => name));
   return [
+    ...filesOf(file, model),
     ...bindFiles(feed, inputs, "input", file).values(),
     ...bindFiles(expected, outputs, "output", file).values(),
   ];
@@ -137,9 +134,9 @@ export function feedsOf(
   const unused = (["dim", "shape", "seed"] as const).find((name) => options[name] !== undefined);
   if (unused !== undefined && options.random !== true && made.length === 0)
     throw wrongUsage(`--${unused} is only used for generated inputs; give --random too`);
-  const feeds = readTensorFiles(io, said.files);
+  const feeds = readTensorFiles(io, said.feed);
   const shapes = new Map([...feeds].map(([name, { shape }]) => [name, shape]));
-  for (const [name, shape] of givenShapes(said.shapes, inputs)) shapes.set(name, shape);
+  for (const [name, shape] of givenShapes(said.shape, inputs)) shapes.set(name, shape);
   const sizes = new Map([...boundDims(inputs, shapes), ...dimSizes(options.dim ?? [], inputs)]);
   const unsized: ValueInfo[] = [];
   for (const one of made) {
@@ -152,40 +149,63 @@ export function feedsOf(
   const advice = [sizeOptions(open, sizes), ...valueOptions(missing, compared)]
     .filter(Boolean)
     .join(" ");
-  const odd = missing.find(({ type }) => type === null);
-  if (odd !== undefined) throw noTensor(file, odd);
-  if (missing.length > 0) throw noTensors(file, missing, options.random === true, advice);
-  if (unsized.length > 0) {
-    const sentence = `the sizes of ${listInputs(unsized)} are unknown; give them, as in ${advice}`;
-    throw wrongUsage(`${printFile(file)}: ${sentence}`);
+  const isRandom = options.random === true;
+  if (open.length > 0)
+    throw wrongUsage(
+      missing.length > 0
+        ? `${printFile(file)}: ${withoutTensors(missing, isRandom, advice)}`
+        : `${printFile(file)}: the sizes of ${listInputs(unsized)} are unknown; give them, as in ${advice}`,
+    );
+  const random = randomFrom(options.seed ?? 0);
+  const indexed = withPath(file, () => indexedSizes(model, Object.fromEntries(shapes)));
+  for (const { name, type } of made) {
+    const shape = shapes.get(name);
+    if (type === null || shape === undefined) continue;
+    const sized = { dtype: type.dtype, shape };
+    const range = said.range.get(name);
+    const value = said.value.get(name) ?? (range === undefined ? compared.get(name) : undefined);
+    const spans =
+      range === undefined
+        ? indexSpans(indexed.get(name), type.dtype)
+        : [rangeSpan(name, range, type.dtype)];
+    feeds.set(
+      name,
+      value === undefined ? madeUp(name, sized, spans, random) : valueTensor(name, value, sized),
+    );
   }
-  for (const [name, tensor] of makeAll(file, model, { made, shapes, said, compared, options }))
-    feeds.set(name, tensor);
   return Object.fromEntries(feeds);
 }
 
 const isSized = (shape: readonly Dim[]): shape is readonly number[] =>
   shape.every((dim) => typeof dim === "number");
 
-/** Parsed option values by input name. */
-interface Said {
-  readonly files: ReadonlyMap<string, string>;
-  readonly shapes: ReadonlyMap<string, string>;
-  readonly values: ReadonlyMap<string, string>;
-  readonly ranges: ReadonlyMap<string, string>;
-}
+/** The texts of the options by input name. */
+type Said = Readonly<Record<"feed" | "shape" | "value" | "range", ReadonlyMap<string, string>>>;
+
+/** Options that exclude each other for one input. */
+const EXCLUSIVE = [
+  ["feed", "shape"],
+  ["feed", "value"],
+  ["feed", "range"],
+  ["value", "range"],
+] as const;
 
 function saidOf(file: string, inputs: readonly ValueInfo[], options: FeedOptions): Said {
   const names = inputs.map(({ name }) => name);
-  const files = bindFiles(options.feed ?? [], names, "input", file);
-  const [shapes, values, ranges] = (["shape", "value", "range"] as const).map((option) =>
-    byInput(options[option] ?? [], option, names, file),
-  );
-  checkOnce([...files.keys()], { shape: shapes, value: values, range: ranges });
-  const both = [...values.keys()].find((name) => ranges.has(name));
-  if (both !== undefined)
-    throw wrongUsage(`the input ${printName(both)} has --value and --range; leave one of them out`);
-  return { files, shapes, values, ranges };
+  const said = {
+    feed: bindFiles(options.feed ?? [], names, "input", file),
+    shape: byInput(options.shape ?? [], "shape", names, file),
+    value: byInput(options.value ?? [], "value", names, file),
+    range: byInput(options.range ?? [], "range", names, file),
+  };
+  for (const [one, other] of EXCLUSIVE) {
+    const both = [...said[one].keys()].find((name) => said[other].has(name));
+    if (both === undefined) continue;
+    throw wrongUsage(
+      `the input ${printName(both)} has --${one} and --${other}; leave one of them out`,
+    );
+  }
+  return said;
 }
 
 /** Returns the text that follows `NAME=` in an input option. */
@@ -197,8 +217,7 @@ function byInput(
 ): Map<string, string> {
   const found = new Map<string, string>();
   for (const text of texts) {
-    // A name in a model may contain `=`, so the text before the first `=` need not be the name.
-    const name = names.find((one) => text.startsWith(`${one}=`));
+    const name = nameIn(text, names);
     if (name === undefined) {
       const given = text.slice(0, Math.max(0, text.indexOf("=")));
       if (given === "") throw wrongUsage(`--${option} takes NAME=..., got ${quote(text)}`);
@@ -214,29 +233,16 @@ function byInput(
   return found;
 }
 
-function checkOnce(
-  fed: readonly string[],
-  others: Readonly<Record<string, ReadonlyMap<string, string>>>,
-): void {
-  for (const [option, texts] of Object.entries(others)) {
-    const both = fed.find((name) => texts.has(name));
-    if (both !== undefined)
-      throw wrongUsage(
-        `the input ${printName(both)} has --feed and --${option}; leave one of them out`,
-      );
-  }
-}
-
 /** Separates inputs that will be generated from inputs that need a file. */
 function chooseInputs(
   file: string,
   model: Model,
-  { files, values, ranges }: Said,
+  { feed, value, range }: Said,
   { random = false, node }: FeedOptions,
 ): { readonly made: readonly ValueInfo[]; readonly missing: readonly ValueInfo[] } {
   const needed = neededInputs(file, model, node);
-  const open = model.graph.inputs.filter(({ name }) => !files.has(name));
-  const isSaid = ({ name }: ValueInfo): boolean => values.has(name) || ranges.has(name);
+  const open = model.graph.inputs.filter(({ name }) => !feed.has(name));
+  const isSaid = ({ name }: ValueInfo): boolean => value.has(name) || range.has(name);
   const made = open.filter((one) => isSaid(one) || (random && needed.names.has(one.name)));
   const isMissing = (one: ValueInfo): boolean =>
     needed.isExact && !random && needed.names.has(one.name) && !isSaid(one);
@@ -259,41 +265,27 @@ function neededInputs(
   const namesOf = ({ graph }: Model): ReadonlySet<string> =>
     new Set(graph.inputs.map(({ name }) => name).filter((name) => !defaults.has(name)));
   if (node === undefined) return { names: namesOf(model), isExact: true };
-  const { node: found, place } = inUsage(file, () => new NodeIndex(model).find(node));
+  const { node: found, place } = asUsage(
+    () => new NodeIndex(model).find(node),
+    `${printFile(file)}: `,
+  );
   if (place.kind.is !== "model") return { names: namesOf(model), isExact: false };
   const values = [...found.inputs, ...found.outputs].filter((name) => name !== "");
   return { names: namesOf(withPath(file, () => neededFor(model, values))), isExact: true };
 }
 
-/** Calls `action` and returns its result. Converts a thrown `TensorError` to a usage error. */
-function inUsage<T>(file: string, action: () => T): T {
-  try {
-    return action();
-  } catch (error) {
-    if (!isTensorError(error)) throw error;
-    throw wrongUsage(`${printFile(file)}: ${error.message}`, error);
-  }
-}
-
-/** Returns the failure for an input that is not a tensor, because such an input cannot be read or generated. */
-const noTensor = (file: string, { name }: ValueInfo): Error =>
-  wrongUsage(
-    `${printFile(file)}: the input ${printName(name)} is a sequence or another value that is not a tensor, and only tensors can be given; check a node that does not need it with --node, or export the model with tensors as inputs`,
-  );
-
-function noTensors(
-  file: string,
-  missing: readonly ValueInfo[],
-  random: boolean,
-  advice: string,
-): Error {
+/** Returns the sentence about inputs without a tensor. `advice` contains options that set sizes and values. */
+function withoutTensors(missing: readonly ValueInfo[], random: boolean, advice: string): string {
+  // An input that is not a tensor cannot be read or generated.
+  const odd = missing.find(({ type }) => type === null);
+  if (odd !== undefined)
+    return `the input ${printName(odd.name)} is a sequence or another value that is not a tensor, and only tensors can be given; check a node that does not need it with --node, or export the model with tensors as inputs`;
   const files = missing.map(
     ({ name }) => `--feed ${inShell(`${name}=${name.replaceAll(/[^\w.-]+/g, "_")}.npy`)}`,
   );
   const sizes = advice === "" ? "" : `, and sizes for others: ${advice}`;
   const other = random ? sizes : `, or generate them: ${`--random ${advice}`.trim()}`;
-  const sentence = `no tensor is given for ${listInputs(missing)}; give files: ${files.join(" ")}${other}`;
-  return wrongUsage(`${printFile(file)}: ${sentence}`);
+  return `no tensor is given for ${listInputs(missing)}; give files: ${files.join(" ")}${other}`;
 }
 
 /**
@@ -321,37 +313,3 @@ const valueOptions = (
     const value = values.get(name);
     return value === undefined ? [] : [`--value ${inShell(`${name}=${value}`)}`];
   });
-
-interface Making {
-  readonly made: readonly ValueInfo[];
-  /** Shapes of all available inputs. */
-  readonly shapes: ReadonlyMap<string, readonly number[]>;
-  readonly said: Said;
-  /** Values of inputs without options. */
-  readonly compared: ReadonlyMap<string, string>;
-  readonly options: FeedOptions;
-}
-
-function makeAll(
-  file: string,
-  model: Model,
-  { made, shapes, said, compared, options }: Making,
-): Map<string, Tensor> {
-  const random = randomFrom(options.seed ?? 0);
-  const indexed = withPath(file, () => indexedSizes(model, Object.fromEntries(shapes)));
-  const tensors = new Map<string, Tensor>();
-  for (const { name, type } of made) {
-    const shape = shapes.get(name);
-    if (type === null || shape === undefined) continue;
-    const { dtype } = type;
-    const range = said.ranges.get(name);
-    const value = said.values.get(name) ?? (range === undefined ? compared.get(name) : undefined);
-    const spans =
-      range === undefined ? indexSpans(indexed.get(name), dtype) : [rangeSpan(name, range, dtype)];
-    const sized = { dtype, shape };
-    const tensor =
-      value === undefined ? madeUp(name, sized, spans, random) : valueTensor(name, value, sized);
-    tensors.set(name, tensor);
-  }
-  return tensors;
-}

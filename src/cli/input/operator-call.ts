@@ -1,6 +1,6 @@
 /** Parses an operator call from the command line: the operator name, `--domain`, `--opset` and `--attr`. */
 
-import { Option, type Command } from "commander";
+import type { Command } from "commander";
 import {
   infer,
   isDType,
@@ -14,7 +14,7 @@ import {
 import { NEWEST_OPSETS, resolve, roleOf, typesOf } from "../../entries/operators.ts";
 import { asUsage, wrongUsage } from "../failure.ts";
 import { quote } from "../text/layout.ts";
-import { parseInteger, repeatable, wholeOption } from "./numbers.ts";
+import { parseInteger, repeatable, wholeOption } from "./arguments.ts";
 
 export interface CallOptions {
   readonly domain?: string;
@@ -34,20 +34,20 @@ export interface Call {
   readonly given: ReadonlyMap<string, Tensor>;
 }
 
-export const domainOption = (): Option =>
-  new Option("--domain <name>", "ai.onnx or openvino (default: the domain that has the operator)");
-
-export const opsetOption = (): Option =>
-  wholeOption(
-    "--opset <number>",
-    "the opset, which determines the operator version (default: the newest)",
-    1,
-  );
+/** Adds the options that select an operator version. */
+export const addVersionOptions = (command: Command): Command =>
+  command
+    .option("--domain <name>", "ai.onnx or openvino (default: the domain that has the operator)")
+    .addOption(
+      wholeOption(
+        "--opset <number>",
+        "the opset, which determines the operator version (default: the newest)",
+        1,
+      ),
+    );
 
 export function addCallOptions(command: Command): Command {
-  return command
-    .addOption(domainOption())
-    .addOption(opsetOption())
+  return addVersionOptions(command)
     .addOption(
       repeatable(
         "--attr <name=value>",
@@ -140,9 +140,10 @@ function parseValues(
 /** Parses an attribute value of `type`. Values of unknown attributes remain text. */
 function parseValue(name: string, text: string, type?: AttributeSchema["type"]): AttributeValue {
   if (type === undefined || type === "string") return text;
-  const { parse, must } = PARSERS[type];
-  const value = parse(text);
+  if (type === "boolean" && (text === "true" || text === "false")) return text === "true";
+  const value = type === "int" ? parseInteger(text) : null;
   if (value !== null) return value;
+  const must = type === "int" ? "an integer" : "true or false";
   throw wrongUsage(`--attr ${name} must be ${must}, got ${quote(text)}`);
 }
 
@@ -150,17 +151,3 @@ const isAxisInput = ({ inputs }: OperatorVersion, name: string): boolean =>
   inputs.some((input) => input.name === name && roleOf(input) === "axis");
 
 type AttributeValue = number | string | boolean;
-
-interface Parser {
-  readonly must: string;
-  parse(text: string): AttributeValue | null;
-}
-
-/** Parsers for attribute values that are not text. */
-const PARSERS: Readonly<Record<Exclude<AttributeSchema["type"], "string">, Parser>> = {
-  int: { must: "an integer", parse: parseInteger },
-  boolean: {
-    must: "true or false",
-    parse: (text) => (text === "true" ? true : text === "false" ? false : null),
-  },
-};

@@ -2,9 +2,8 @@
 
 import * as fs from "node:fs";
 import * as path from "node:path";
-import { isTensorError } from "../../entries/index.ts";
 import type { AxisRange, ChunkedArray } from "../../entries/zarr.ts";
-import { wrongUsage } from "../failure.ts";
+import { asUsage, wrongUsage } from "../failure.ts";
 import type { Io } from "../io.ts";
 import { quote } from "../text/layout.ts";
 
@@ -52,12 +51,7 @@ export async function openPart(
   const array = await openArray(place, onNote === undefined ? {} : { onNote });
   if (ranges === null) return array;
   const parsed = parseRanges(ranges, array.shape.length);
-  try {
-    return array.slice(...parsed);
-  } catch (error) {
-    if (!isTensorError(error)) throw error;
-    throw wrongUsage(`${name}: ${error.message}`, error);
-  }
+  return asUsage(() => array.slice(...parsed), `${name}: `);
 }
 
 /** Parses the axis ranges of an array in Python's slice notation, such as `10:20, ::2`, `3` or `..., :5`. */

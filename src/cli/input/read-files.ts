@@ -1,18 +1,29 @@
-/** Reads tensors and models from disk. One of them may come from standard input. */
+/**
+ * Reads tensors and models from disk, and lists the models in folders. One file may come from standard input.
+ */
 
 import * as fs from "node:fs";
 import * as path from "node:path";
-import { TensorError, type Tensor } from "../../entries/index.ts";
-import { readModel, readOutline, type ByteSource, type Model } from "../../entries/onnx.ts";
-import { readIR } from "../../entries/openvino.ts";
-import { reasonOf, STDIN, withPath, wrongData, wrongUsage } from "../failure.ts";
+import { Failure, reasonOf, STDIN, withPath, wrongData, wrongUsage } from "../failure.ts";
 import type { Io } from "../io.ts";
-import { showProgress } from "../text/progress.ts";
-import { lightModel, withWeightsOf } from "../../models/onnx/light-model.ts";
-import { checkFormat, formatOf } from "./tensor-format.ts";
 import { quote } from "../text/layout.ts";
+import { showProgress } from "../text/progress.ts";
 import { CLI, FILES } from "../../core/limits.ts";
 import { OPEN } from "../../core/resources.ts";
+import { type Tensor, TensorError } from "../../entries/index.ts";
+import { readNpy, writeNpy } from "../../entries/npy.ts";
+import {
+  type ByteSource,
+  externalFiles,
+  type Model,
+  type ReadExternal,
+  readModel,
+  readOutline,
+  readTensor,
+  writeTensor,
+} from "../../entries/onnx.ts";
+import { readIR } from "../../entries/openvino.ts";
+import { lightModel, withWeightsOf } from "../../models/onnx/light-model.ts";
 
 /** Throws a `Failure` if the file name has no known extension, or the file does not contain a tensor. */
 export function readTensorFile(io: Io, file: string): Tensor {
@@ -105,7 +116,7 @@ export const isIR = (file: string): boolean => path.extname(file).toLowerCase() 
 const XML_HEAD = 4096;
 
 /** Returns true if a file is an IR, not another document. The result is also true for a file that cannot be read. */
-export function isIRFile(io: Io, file: string): boolean {
+function isIRFile(io: Io, file: string): boolean {
   try {
     const head = withFile(io, file, ({ size, read }) => read(0, Math.min(size, XML_HEAD)));
     return /<net[\s>]/.test(new TextDecoder().decode(head));
@@ -121,6 +132,12 @@ export function modelFiles(file: string): readonly string[] {
   const { dir, name } = path.parse(file);
   return isIR(file) ? [file, path.join(dir, `${name}.bin`)] : [file];
 }
+
+/** Returns all files of a model, including external data files. */
+export const filesOf = (file: string, model: Model): readonly string[] => [
+  ...modelFiles(file),
+  ...withPath(file, () => externalFiles(model)).map((one) => path.join(path.dirname(file), one)),
+];
 
 export const folderOf = ({ cwd }: Io, file: string): string =>
   path.dirname(path.resolve(cwd, file));
@@ -252,3 +269,115 @@ export const notRegular = (file: string, stat: fs.Stats): Error =>
   wrongData(
     `${file} must be a file, got ${stat.isDirectory() ? "a folder" : "a pipe or a device"}; name a file`,
   );
+
+/** A readable model file, or an unreadable folder. */
+export interface FoundFile {
+  readonly file: string;
+  readonly failure?: Failure;
+}
+
+/** Sorts numbers in file names by value, so that `block10` follows `block9`. */
+const { compare } = new Intl.Collator("en", { numeric: true });
+
+export const isFolder = ({ cwd }: Io, file: string): boolean =>
+  file !== STDIN &&
+  (fs.statSync(path.resolve(cwd, file), { throwIfNoEntry: false })?.isDirectory() ?? false);
+
+/**
+ * Yields the files specified in `given`, in order. Folders are read lazily, and `looking` is called for each folder.
+ */
+export function* findModels(
+  io: Io,
+  given: string,
+  looking: (folder: string) => void,
+): Iterable<FoundFile> {
+  if (!isFolder(io, given)) {
+    yield { file: given };
+    return;
+  }
+  let count = 0;
+  for (const found of modelsIn(io, given, looking)) {
+    count++;
+    yield found;
+  }
+  if (count > 0) return;
+  const failure = wrongData(`${given} must contain an .onnx file, or an .xml file of OpenVINO`);
+  yield { file: given, failure };
+}
+
+function* modelsIn(io: Io, folder: string, looking: (folder: string) => void): Iterable<FoundFile> {
+  looking(folder);
+  let entries: fs.Dirent[];
+  try {
+    entries = withPath(folder, () =>
+      fs.readdirSync(path.resolve(io.cwd, folder), { withFileTypes: true }),
+    );
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    yield { file: folder, failure: error };
+    return;
+  }
+  for (const entry of entries.toSorted((a, b) => compare(a.name, b.name))) {
+    const { name } = entry;
+    const place = path.join(folder, name);
+    // Symbolic links to folders are not followed, because they may create cycles.
+    if (entry.isDirectory()) {
+      if (!isPassedOver(name)) yield* modelsIn(io, place, looking);
+    } else if (isModelName(name) && !isFolder(io, place)) {
+      if (!isIR(name) || isIRFile(io, place)) yield { file: place };
+    }
+  }
+}
+
+/** Returns true for folders that usually contain no user models. */
+const isPassedOver = (name: string): boolean => name.startsWith(".") || name === "node_modules";
+
+const isModelName = (name: string): boolean => isIR(name) || /\.onnx$/i.test(name);
+
+interface Format {
+  read(bytes: Uint8Array, external: ReadExternal): Tensor;
+  write(tensor: Tensor, name: string): Uint8Array;
+}
+
+const FORMATS: Readonly<Record<string, Format>> = {
+  ".npy": { read: (bytes) => readNpy(bytes), write: (tensor) => writeNpy(tensor) },
+  ".pb": { read: (bytes, external) => readTensor(bytes, { external }), write: writeTensor },
+};
+
+/** Detects the format of a tensor without a file name. The first bytes of an NPY file never begin a TensorProto. */
+const formatOf = (bytes: Uint8Array): Format =>
+  FORMATS[NPY_MAGIC.every((byte, at) => bytes[at] === byte) ? ".npy" : ".pb"];
+
+/** The text `\x93NUMPY`. */
+const NPY_MAGIC = [0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59];
+
+/** Throws a `Failure` for any other file extension. */
+export function checkFormat(file: string): Format {
+  const format = FORMATS[path.extname(file).toLowerCase()];
+  if (format !== undefined) return format;
+  const advice = /\.(?:npz|zip)$/i.test(file)
+    ? "; archives are not supported, so unpack it and name a file in it"
+    : file.includes(".zarr")
+      ? "; a Zarr array needs --memory, such as --memory 1G"
+      : "";
+  throw wrongUsage(
+    `${file} must end in ${Object.keys(FORMATS).join(" or ")}, which determines its format${advice}`,
+  );
+}
+
+/** Formats for arrays that are written chunk by chunk: an NPY file, or a Zarr folder, whose name needs no extension. */
+const ARRAY_FORMATS: Readonly<Record<string, "npy" | "zarr">> = {
+  ".npy": "npy",
+  ".zarr": "zarr",
+  "": "zarr",
+};
+
+/** Throws a `Failure` for any other file extension. */
+export function checkArrayFormat(name: string): "npy" | "zarr" {
+  const ending = path.extname(name);
+  const format = ARRAY_FORMATS[ending.toLowerCase()];
+  if (format !== undefined) return format;
+  throw wrongUsage(
+    `${name} must end in .npy or .zarr, or be a Zarr folder without an ending, got ${quote(ending)}`,
+  );
+}

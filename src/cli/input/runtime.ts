@@ -13,18 +13,22 @@ import {
   externalFiles,
   readModel,
   writeModel,
+  type Attribute,
   type CaptureOptions,
+  type Constant,
   type CreateSession,
+  type Graph,
+  type Model,
   type ReadExternal,
   type Session,
   type SessionSettings,
 } from "../../entries/onnx.ts";
-import { errorAt, printFile, STDIN, wrongUsage } from "../failure.ts";
+import { errorAt, printFile, STDIN, withPath, wrongUsage } from "../failure.ts";
 import type { Io } from "../io.ts";
-import { parseWhole, wholeOption } from "./numbers.ts";
-import type { FeedOptions } from "./feeds.ts";
+import { parseWhole, repeatable, wholeOption } from "./arguments.ts";
+import { addFeedOptions, type FeedOptions } from "./feeds.ts";
 import { externalReader, folderOf, fromNoFolder, readBytes, readLight } from "./read-files.ts";
-import { withOwnData } from "./own-data.ts";
+import { ProgressLine } from "../text/progress.ts";
 
 export const PACKAGES = ["onnxruntime-node", "onnxruntime-web"];
 
@@ -49,7 +53,7 @@ export interface RuntimeOptions extends FeedOptions {
 }
 
 /** Adds the options that select the runtime. */
-export const addRuntimeChoice = (command: Command): Command =>
+export const addRuntimeOptions = (command: Command): Command =>
   command
     .optionsGroup("The runtime:")
     .addOption(
@@ -63,10 +67,7 @@ export const addRuntimeChoice = (command: Command): Command =>
       "--threads <counts>",
       "the runtime's thread counts; 1,4 runs once with 1 thread and once with 4",
       (text: string) => text.split(",").map((one) => parseWhole(one, "--threads", 1)),
-    );
-
-export const addRuntimeOptions = (command: Command): Command =>
-  addRuntimeChoice(command)
+    )
     .addOption(
       wholeOption(
         "--iteration <number>",
@@ -82,6 +83,23 @@ export const addRuntimeOptions = (command: Command): Command =>
       ),
     );
 
+/** Adds the argument and the options of commands that check the nodes of a model. */
+export const addCheckOptions = (command: Command): Command =>
+  addFeedOptions(
+    addRuntimeOptions(
+      command
+        .argument("<model>", "an ONNX model")
+        .option("--node <name>", "check only this node, by any name that explain accepts"),
+    ),
+  )
+    .optionsGroup("Output:")
+    .addOption(
+      repeatable(
+        "--expected <name=file>",
+        "the output that you expect, such as PyTorch's; repeatable",
+      ),
+    );
+
 /** Session factories for the user's runtime. */
 export interface Sessions {
   /** The runtime's package name. */
@@ -92,32 +110,33 @@ export interface Sessions {
   readonly others: Readonly<Record<string, CreateSession>>;
   /** Creates single-thread sessions; null if the runtime cannot set the thread count per session. */
   readonly oneThread: CreateSession | null;
+  /** Creates sessions on the CPU. */
+  readonly onCpu: CreateSession;
 }
 
 /**
- * `starting` is called before each session runs, because a run may take long and cannot be interrupted. `isBrief` is
- * true if sessions run rarely, so preparing external weights for speed is not worthwhile. Throws a `Failure` if no
- * runtime is installed.
+ * `starting` is called before each session runs, because a run may take long and cannot be interrupted. Throws a
+ * `Failure` if no runtime is installed.
  */
-export async function makeSessions(
+async function makeSessions(
   io: Io,
   file: string,
   { threads = [], runtime: name, provider }: RuntimeOptions,
   starting: () => void,
-  isBrief = false,
+  isBrief: boolean,
 ): Promise<Sessions> {
   const runtime = await loadRuntime(io, name);
   const folder = folderOf(io, file);
   const { external } = externalOf(io, file);
   const maker =
-    (count?: number): CreateSession =>
+    (count?: number, on = provider): CreateSession =>
     (bytes, settings) => {
       starting();
       const [model, options] = withWeights(runtime, bytes, folder, external, isBrief);
       return runtime.InferenceSession.create(model, {
         // The runtime need not log messages, because the command reports them.
         logSeverityLevel: 4,
-        ...(provider !== undefined && { executionProviders: [provider] }),
+        ...(on !== undefined && { executionProviders: [on] }),
         ...(count !== undefined && { intraOpNumThreads: count }),
         ...settingsFor(runtime, settings),
         ...options,
@@ -131,6 +150,7 @@ export async function makeSessions(
     others: Object.fromEntries(others),
     // The package onnxruntime-web sets one thread count for all sessions.
     oneThread: runtime.name === "onnxruntime-node" ? maker(1) : null,
+    onCpu: maker(first, "cpu"),
   };
 }
 
@@ -172,20 +192,62 @@ function withWeights(
 }
 
 /**
- * Reads an ONNX model for the runtime. Throws a `Failure` for an OpenVINO file name. In a large model, the weights
+ * Moves external tensor data into a model. `model` is a model part from `cut.ts`, including called functions and
+ * subgraphs.
+ */
+const withOwnData = (model: Model): Model => ({
+  ...model,
+  graph: ownGraph(model.graph),
+  ...(model.functions && {
+    functions: model.functions.map((one) => ({ ...one, graph: ownGraph(one.graph) })),
+  }),
+});
+
+const ownGraph = (graph: Graph): Graph => ({
+  ...graph,
+  constants: graph.constants.map(ownConstant),
+  nodes: graph.nodes.map((node) => ({
+    ...node,
+    attributes: Object.fromEntries(
+      Object.entries(node.attributes).map(([name, one]) => [name, ownAttribute(one)] as const),
+    ),
+  })),
+});
+
+function ownAttribute(attribute: Attribute): Attribute {
+  const { type, value } = attribute;
+  if (type === "tensor") return { ...attribute, value: ownConstant(value) };
+  if (type === "tensors") return { ...attribute, value: value.map(ownConstant) };
+  if (type !== "other" || !attribute.graphs) return attribute;
+  return { ...attribute, graphs: attribute.graphs.map(ownGraph) };
+}
+
+/**
+ * Removes the reference to the constant's source, so that the writer stores the values. Constants with unknown data
+ * types do not change.
+ */
+const ownConstant = (one: Constant): Constant =>
+  one.dtype === null
+    ? one
+    : { name: one.name, dtype: one.dtype, shape: one.shape, read: () => one.read() };
+
+/**
+ * Reads an ONNX model for the runtime, as bytes and as data. Throws a `Failure` for an OpenVINO file name. In a large model, the weights
  * remain in the file as external data.
  */
-export function readForRuntime(io: Io, file: string): Uint8Array {
-  if (!/\.xml$/i.test(file))
-    return (file === STDIN ? null : readLight(io, file)) ?? readBytes(io, file);
-  const advice = `convert it with ndscatter convert ${file} --opset 18 -o model.onnx`;
-  throw wrongUsage(
-    `${file} is an OpenVINO IR by its name, and ONNX Runtime runs only ONNX models; ${advice}`,
-  );
+export function readRunnable(io: Io, file: string): { bytes: Uint8Array; model: Model } {
+  if (/\.xml$/i.test(file)) {
+    const advice = `convert it with ndscatter convert ${file} --opset 18 -o model.onnx`;
+    throw wrongUsage(
+      `${file} is an OpenVINO IR by its name, and ONNX Runtime runs only ONNX models; ${advice}`,
+    );
+  }
+  const bytes = (file === STDIN ? null : readLight(io, file)) ?? readBytes(io, file);
+  return { bytes, model: withPath(file, () => readModel(bytes, externalOf(io, file))) };
 }
 
 /** Returns reader options for a model with external data. */
-export const externalOf = (io: Io, file: string): { readonly external: ReadExternal } => ({
+const externalOf = (io: Io, file: string): { readonly external: ReadExternal } => ({
   external: file === STDIN ? fromNoFolder : externalReader(folderOf(io, file)),
 });
 
@@ -227,25 +289,51 @@ async function importRuntime(name: string, file: string): Promise<Runtime> {
   throw wrongUsage(`the ${name} that is installed here has no InferenceSession; install it again`);
 }
 
+/** How `inRuntime` runs a model. */
+interface Run {
+  /** The first text on the line of progress. */
+  readonly doing: string;
+  /** True if sessions run rarely, so preparing external weights for speed is not worthwhile. */
+  readonly isBrief?: boolean;
+  /** How to give inputs to the command. */
+  readonly advice?: string;
+}
+
+/** Shows progress, and sets the text that is shown before the next session runs. */
+type Show = (text: string, doing?: string) => void;
+
 /**
- * Runs a model and names its file in errors. A missing input or an unknown node name is a usage error.
- * @param advice how to give inputs to the command
+ * Runs a model in the user's runtime with a line of progress, and names its file in errors. A missing input or an
+ * unknown node name is a usage error.
  */
-export async function inModel<T>(
+export async function inRuntime<T>(
+  io: Io,
   file: string,
-  action: () => Promise<T>,
-  advice = "give inputs with --feed NAME=FILE",
+  options: RuntimeOptions,
+  { doing: first, isBrief = false, advice = "give inputs with --feed NAME=FILE" }: Run,
+  action: (sessions: Sessions, show: Show) => Promise<T>,
 ): Promise<T> {
+  const line = new ProgressLine(io.stderr, undefined, true);
+  const name = printFile(file);
+  let doing = first;
+  const show: Show = (text, now) => {
+    if (now !== undefined) doing = `${now}, in ONNX Runtime`;
+    line.show(() => `${name}: ${text}`);
+  };
+  const starting = (): void => line.showNow(`${name}: ${doing}`);
+  const sessions = await makeSessions(io, file, options, starting, isBrief);
   try {
-    return await action();
+    return await action(sessions, show);
   } catch (error) {
     // This error code without an axis means that an input is missing. Errors about a wrong size name the axis, and a
     // wrong rank has its own code.
     if (isTensorError(error, "shape-mismatch") && error.input && error.axis === undefined) {
-      throw wrongUsage(`${printFile(file)}: ${error.message}; ${advice}`, error);
+      throw wrongUsage(`${name}: ${error.message}; ${advice}`, error);
     }
     if (isTensorError(error, "unsupported-model"))
-      throw wrongUsage(`${printFile(file)}: ${error.message}`, error);
+      throw wrongUsage(`${name}: ${error.message}`, error);
     throw errorAt(file, error);
+  } finally {
+    line.clear();
   }
 }

@@ -7,29 +7,14 @@
 import { randomUUID } from "node:crypto";
 import * as fs from "node:fs";
 import * as path from "node:path";
-import type { Tensor } from "../../entries/index.ts";
-import { errorAt, STDIN, withPath, wrongUsage } from "../failure.ts";
+import { promisify } from "node:util";
+import { externalFiles, type Model } from "../../entries/onnx.ts";
+import { errorAt, STDIN, withPath, wrongData, wrongUsage } from "../failure.ts";
 import { printNote, type Io } from "../io.ts";
-import { notRegular } from "./read-files.ts";
-import { checkFormat } from "./tensor-format.ts";
+import { printName } from "../text/layout.ts";
+import { isIR, notRegular } from "./read-files.ts";
 import { FILES } from "../../core/limits.ts";
 import { OPEN } from "../../core/resources.ts";
-
-export interface TensorOutput {
-  readonly file: string;
-  readonly name: string;
-  readonly tensor: Tensor;
-}
-
-/** Writes tensors, all or none. All tensors are encoded before the first tensor is written. */
-export const writeTensorFiles = (io: Io, outputs: readonly TensorOutput[]): Promise<void> =>
-  writeFiles(
-    io,
-    outputs.map(({ file, name, tensor }) => ({
-      file,
-      bytes: withPath(file, () => checkFormat(file).write(tensor, name)),
-    })),
-  );
 
 /**
  * Writes all files or none: no file is renamed before all of them are completely written. A rename that fails leaves
@@ -130,8 +115,9 @@ async function writeNew(
     if (mode !== undefined) fs.fchmodSync(descriptor, mode);
     for (const bytes of given instanceof Uint8Array ? [given] : given) {
       for (let done = 0; done < bytes.length;) {
+        const most = Math.min(FILES.atOnce, bytes.length - done);
         // oxlint-disable-next-line no-await-in-loop
-        done += await write(descriptor, bytes, done, Math.min(FILES.atOnce, bytes.length - done));
+        done += (await write(descriptor, bytes, done, most)).bytesWritten;
       }
     }
   } finally {
@@ -140,18 +126,7 @@ async function writeNew(
   }
 }
 
-const write = (
-  descriptor: number,
-  bytes: Uint8Array,
-  offset: number,
-  length: number,
-): Promise<number> =>
-  new Promise((resolve, reject) => {
-    fs.write(descriptor, bytes, offset, length, (error, written) => {
-      if (error === null) resolve(written);
-      else reject(error);
-    });
-  });
+const write = promisify(fs.write);
 
 /** Throws a `Failure` if an output would replace a file that the command reads. */
 export function checkNotRead(io: Io, output: string, read: readonly string[]): void {
@@ -168,4 +143,22 @@ export function isSameFile({ cwd }: Io, a: string, b: string): boolean {
   );
   if (one === undefined || other === undefined) return followLinks(left) === followLinks(right);
   return one.dev === other.dev && one.ino === other.ino;
+}
+
+/** Checks the locations of data files, because the written ONNX model refers to the same files by relative paths. */
+export function checkExternal(io: Io, file: string, output: string, model: Model): void {
+  const isBeside = file !== STDIN && isSameFile(io, path.dirname(file), path.dirname(output));
+  if (isIR(output) || isIR(file) || isBeside) return;
+  // The source model file is excluded, because its embedded weights are copied into the output.
+  const files = withPath(file, () => externalFiles(model)).filter(
+    (one) => one !== path.basename(file),
+  );
+  if (files.length === 0) return;
+  const data = files.map(printName).join(", ");
+  if (file === STDIN)
+    throw wrongData(
+      `the model in standard input has data in ${data}; give the name of the model file`,
+    );
+  const advice = `write ${path.basename(output)} to that folder, ${path.dirname(file)}`;
+  throw wrongData(`${file} has data in ${data}, in the same folder; ${advice}`);
 }

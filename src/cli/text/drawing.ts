@@ -1,9 +1,8 @@
 /** Draws tensors as grids of aligned cells. Marked cells have a colour, or a sign after the value. */
 
 import type { Tensor } from "../../entries/index.ts";
-import { lengthOf, printCell, scalarsOf } from "./cells.ts";
+import { coordinatesOf, lengthOf, printCell, scalarsOf, printType } from "./cells.ts";
 import type { Io } from "../io.ts";
-import { printType } from "./type-text.ts";
 
 export type Mark = "once" | "repeated" | "filled" | "bad";
 
@@ -98,14 +97,8 @@ const labelOf = (label: number, most: number): string =>
   `  ${String(label).padStart(String(most).length)} |`;
 
 /** Formats a slice such as `[1, 0, :, :]`. */
-function sliceName(shape: readonly number[], slice: number): string {
-  const coordinates: (number | string)[] = [":", ":"];
-  for (let d = shape.length - 3; d >= 0; d--) {
-    coordinates.unshift(slice % shape[d]);
-    slice = Math.floor(slice / shape[d]);
-  }
-  return `[${coordinates.join(", ")}]`;
-}
+const sliceName = (shape: readonly number[], slice: number): string =>
+  `[${[...coordinatesOf(slice, shape.slice(0, -2)), ":", ":"].join(", ")}]`;
 
 const widest = (words: readonly string[]): number =>
   words.reduce((width, word) => Math.max(width, lengthOf(word)), 0);

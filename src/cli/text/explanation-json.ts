@@ -1,6 +1,6 @@
 /** Converts an explanation to JSON in parts, because the JSON for a large call may exceed the maximum string length. */
 
-import { errorJson } from "./error-json.ts";
+import { errorJson } from "../failure.ts";
 import type { Explanation, GradientCell, Read, StoryStep, Tensor } from "../../entries/index.ts";
 import { valuesOf } from "./cells.ts";
 import { printJson } from "./layout.ts";

@@ -16,7 +16,7 @@ import type {
 import { printShape } from "../../entries/operators.ts";
 import { positionOf, printCell, scalarsOf } from "./cells.ts";
 import { drawTensor, isSmall, paint, type Canvas, type Mark } from "./drawing.ts";
-import { printName } from "./layout.ts";
+import { printName, printTable } from "./layout.ts";
 import { versionTitle } from "../input/operator-call.ts";
 
 // The text lists at most this many items; --json lists all items.
@@ -238,11 +238,14 @@ function stepLines<V>(
   print: (value: V) => string,
 ): string[] {
   const shown = Array.from(steps, (step) => stepLine(step, names, print));
-  const width = shown.reduce((most, [change]) => Math.max(most, change.length), 0);
   // The division in a mean is a separate step, which is not counted as an update.
   const left = count + (reduction === "mean" ? 1 : 0) - shown.length;
-  return [...shown.map(([change, why]) => `  ${change.padEnd(width)}  ${why}`), ...andMore(left)];
+  return [...alignedLines(shown.map(([change, why]) => [`  ${change}`, why])), ...andMore(left)];
 }
+
+/** Aligns two columns. */
+const alignedLines = (rows: readonly (readonly string[])[]): string[] =>
+  rows.length === 0 ? [] : printTable(rows).split("\n");
 
 function stepLine<V>(
   step: StoryStep<V>,
@@ -271,8 +274,7 @@ function gatherText({ reads }: GatherStory, names: Names, output: Tensor): strin
     const from = target === null ? printZero(output) : cellName(names.data, target);
     return [`${cellName(names.output, at)} = ${from}`, indexText(index, names)];
   });
-  const width = pairs.reduce((most, [what]) => Math.max(most, what.length), 0);
-  const lines = pairs.map(([what, why]) => `${what.padEnd(width)}  ${why}`);
+  const lines = alignedLines(pairs);
   const left = reads.length - lines.length;
   return [...lines, ...(left > 0 ? [`and ${left} more`] : [])].join("\n");
 }

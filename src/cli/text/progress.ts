@@ -6,8 +6,7 @@
 import type { ByteSource } from "../../entries/onnx.ts";
 import { CLI } from "../../core/limits.ts";
 import type { Output } from "../io.ts";
-import { escapeControls } from "./layout.ts";
-import { cut } from "./lines.ts";
+import { escapeControls, cut } from "./layout.ts";
 
 type Terminal = Pick<Output, "isTTY" | "write"> & Partial<Pick<Output, "columns">>;
 

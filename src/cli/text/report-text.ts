@@ -10,11 +10,9 @@ import type {
   Severity,
 } from "../../entries/onnx.ts";
 import type { Tensor } from "../../entries/index.ts";
-import { printCell } from "./cells.ts";
+import { printCell, printType } from "./cells.ts";
 import { printFile } from "../failure.ts";
-import { escapeControls, printJson, printName } from "./layout.ts";
-import { cut, fitTable, fold } from "./lines.ts";
-import { printType } from "./type-text.ts";
+import { escapeControls, printJson, printName, cut, fitTable, fold } from "./layout.ts";
 
 /** Options for printing a report. */
 export interface ReportView {

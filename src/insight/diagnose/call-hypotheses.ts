@@ -133,7 +133,7 @@ export const SETTINGS: readonly Hypothesis[] = [
   hypothesis("other-operator", "operator", always, otherOperators),
 ];
 
-const ROLES = ["data", "indices", "updates"] as const;
+export const ROLES = ["data", "indices", "updates"] as const;
 
 export const INPUTS: readonly Hypothesis[] = [
   hypothesis("transposed-input", "input", always, (rule) =>

@@ -1,25 +1,22 @@
 /**
- * Reads the cells of a result: compares them with other cells, finds the updates of each cell, and combines operands as
- * JavaScript values. All NaN values are considered equal.
+ * Reads the cells of a result: compares them with other cells, and combines, rounds and converts their values, also with
+ * arithmetic that differs from the data type's normal arithmetic. All NaN values are considered equal.
  */
 
-import { groupByTarget } from "../explain/targets.ts";
 import { combineNumbers } from "../../core/kernels/combine.ts";
-import { absoluteOffsets } from "../../core/plan/plan.ts";
+import { absoluteOffsets, type Plan } from "../../core/plan/plan.ts";
 import {
   allocate,
   DTYPES,
   isNumericStorage,
-  isUnsigned,
   plainStep,
   viewOf,
   type DType,
   type Step,
   type Storage,
 } from "../../core/tensor/dtype.ts";
-import { reader } from "../../core/tensor/scalar.ts";
-import type { Tensor } from "../../core/tensor/tensor.ts";
-import { planOfRule, type Rule } from "./rule.ts";
+import { decodeHalf, encodeHalf, floatFormat, reader, writer } from "../../core/tensor/scalar.ts";
+import { Tensor } from "../../core/tensor/tensor.ts";
 
 /** Tensor cells in a form that can be compared with cells of the same data type. */
 export interface Cells {
@@ -83,34 +80,6 @@ function withOneNaN(data: Storage): Float32Array | Float64Array {
   return same;
 }
 
-/** Finds the updates for each cell. */
-export interface CellUpdates {
-  /** Returns the number of updates that target a cell. */
-  count(cell: number): number;
-  /** Returns the position of the nth updates element that targets a cell. */
-  element(cell: number, nth: number): number;
-}
-
-export function cellUpdatesOf(rule: Rule): CellUpdates {
-  const plan = planOfRule(rule);
-  const { slice, source } = plan;
-  const groups = groupByTarget(absoluteOffsets(plan), slice);
-  // The last group is cached, because callers request the updates of one cell consecutively.
-  let [target, group] = [-1, -1];
-  const groupOf = (cell: number): number => {
-    const wanted = Math.floor(cell / slice);
-    if (wanted !== target) [target, group] = [wanted, groups.find(wanted)];
-    return group;
-  };
-  return {
-    count: (cell) => (groupOf(cell) === -1 ? 0 : groups.size(groupOf(cell))),
-    element(cell, nth) {
-      const position = groups.position(groupOf(cell), nth);
-      return (source === undefined ? position : source[position]) * slice + (cell % slice);
-    },
-  };
-}
-
 export type Value = number | bigint;
 
 /** Returns a reader for numbers and bigints, or null for data types with other values. */
@@ -118,6 +87,27 @@ export const valuesOf = ({ dtype, data }: Tensor): ((element: number) => Value) 
   ["float", "half", "int", "int64"].includes(DTYPES[dtype].family)
     ? (reader(dtype, data) as (element: number) => Value)
     : null;
+
+/**
+ * Returns a function that combines two values. Integers wrap at the limits of their data type. Floats are computed in
+ * float64 without rounding.
+ */
+export function combinerOf(dtype: DType, step: Step): (a: Value, b: Value) => Value {
+  if (step === "none") return (_, b) => b;
+  const { family } = DTYPES[dtype];
+  const combine =
+    family === "int64"
+      ? (BIGINTS[plainStep(step)] as (a: Value, b: Value) => Value)
+      : (a: Value, b: Value) => combineNumbers(step, Number(a), Number(b));
+  if (family !== "int" && family !== "int64") return combine;
+  // An array of the data type wraps the values that are written to it.
+  const wrapped = allocate(dtype, 1);
+  return (a, b) => {
+    wrapped[0] =
+      family === "int" && step === "mul" ? Math.imul(Number(a), Number(b)) : combine(a, b);
+    return wrapped[0] as Value;
+  };
+}
 
 const BIGINTS = {
   add: (a: bigint, b: bigint) => a + b,
@@ -127,23 +117,119 @@ const BIGINTS = {
   min: (a: bigint, b: bigint) => (a < b ? a : b),
 };
 
-/**
- * Returns a function that combines two values. Integers wrap at the limits of their data type. Floats are computed in
- * float64 without rounding.
- */
-export function combinerOf(dtype: DType, step: Step): (a: Value, b: Value) => Value {
-  const { family } = DTYPES[dtype];
-  if (step === "none") return (_, b) => b;
-  if (family === "int64") {
-    const wrap = isUnsigned(dtype) ? BigInt.asUintN : BigInt.asIntN;
-    const combine = BIGINTS[plainStep(step)];
-    return (a, b) => wrap(64, combine(a as bigint, b as bigint));
-  }
-  if (family !== "int") return (a, b) => combineNumbers(step, Number(a), Number(b));
-  const cell = allocate(dtype, 1) as Int32Array;
-  return (a, b) => {
-    const [first, second] = [Number(a), Number(b)];
-    cell[0] = step === "mul" ? Math.imul(first, second) : combineNumbers(step, first, second);
-    return cell[0];
+/** Performs the steps of a scatter. The functions modify `out`, which initially contains the values of data. */
+export interface Machine<S> {
+  apply(plan: Plan, step: Step, updates: S, out: S): void;
+  divide(out: S, plan: Plan, counts: Uint32Array): void;
+}
+
+export type Compare = (which: "max" | "min", data: number, update: number) => number;
+
+/** Functions that replace parts of a float type's normal arithmetic. Omitted parts are normal. */
+export interface Arithmetic {
+  /** Converts every operand before a step. */
+  readonly read?: (value: number) => number;
+  /** Compares operands in a max or min. */
+  readonly compare?: Compare;
+  /** Rounds each step's result. */
+  readonly round?: (value: number) => number;
+  /** Converts every element of the final result. */
+  readonly finish?: (value: number) => number;
+}
+
+const same = (value: number): number => value;
+
+/** Returns a machine that rounds to `dtype` after each step, with the given parts replaced. */
+export function machineOf(dtype: DType, parts: Arithmetic): Machine<Float64Array> {
+  const { read = same, compare, round = rounderOf(dtype) } = parts;
+  const combine = (step: Exclude<Step, "none">, a: number, b: number): number => {
+    const plain = plainStep(step);
+    return compare !== undefined && (plain === "max" || plain === "min")
+      ? compare(plain, a, b)
+      : combineNumbers(step, a, b);
   };
+  return {
+    apply(plan, step, updates, out) {
+      const offsets = absoluteOffsets(plan);
+      const { slice, source } = plan;
+      for (let p = 0; p < offsets.length; p++) {
+        let u = (source === undefined ? p : source[p]) * slice;
+        let t = offsets[p];
+        for (const end = t + slice; t < end; t++, u++) {
+          out[t] =
+            step === "none" ? updates[u] : round(combine(step, read(out[t]), read(updates[u])));
+        }
+      }
+    },
+    divide(out, { offsets, slice }, counts) {
+      for (let p = 0; p < offsets.length; p++) {
+        for (let t = offsets[p]; t < offsets[p] + slice; t++) out[t] = round(out[t] / counts[p]);
+      }
+    },
+  };
+}
+
+/** Returns a function that rounds to the nearest value of a float type, with ties to even. */
+export function rounderOf(dtype: DType): (value: number) => number {
+  if (dtype === "float64") return same;
+  if (dtype === "float32") return Math.fround;
+  const format = floatFormat(dtype);
+  return (value) => decodeHalf(encodeHalf(Math.fround(value), format), format);
+}
+
+/** Converts a float tensor to float64 values. */
+export function decode({ dtype, size, data }: Tensor): Float64Array {
+  if (DTYPES[dtype].family === "float") return Float64Array.from(data as Float32Array);
+  const read = reader(dtype, data);
+  const values = new Float64Array(size);
+  for (let p = 0; p < size; p++) values[p] = Number(read(p));
+  return values;
+}
+
+/** Returns a tensor with the bits of `like`, except for the elements that `plan` selects, which are encoded. */
+export function encode(like: Tensor, values: Float64Array, plan: Plan): Tensor {
+  const { dtype, shape, size } = like;
+  const data = like.data.slice() as Tensor["data"];
+  const write = writer(dtype, data);
+  for (const offset of absoluteOffsets(plan)) {
+    for (let t = offset; t < offset + plan.slice; t++) write(t, values[t]);
+  }
+  return new Tensor(dtype, [...shape], size, data);
+}
+
+/** Returns the maximum relative error of one rounding, which is half of the gap between 1 and the next float. */
+export const roundingError = (dtype: DType): number => 2 ** (-1 - floatFormat(dtype).fractionBits);
+
+/** Returns the smallest positive normal value of a float type. */
+export const leastNormal = (dtype: DType): number => 2 ** floatFormat(dtype).minExponent;
+
+/** The greatest float32. */
+const GREATEST = 2 ** 128 - 2 ** 104;
+
+/** Returns a tensor of a data type, with each element of another tensor converted. */
+export function mapped(given: Tensor, dtype: DType, convert: (value: never) => unknown): Tensor {
+  const { shape, size } = given;
+  const data = allocate(dtype, size);
+  const read = reader(given.dtype, given.data);
+  const write = writer(dtype, data);
+  for (let p = 0; p < size; p++) write(p, convert(read(p) as never));
+  return new Tensor(dtype, [...shape], size, data);
+}
+
+/**
+ * Converts a tensor to another data type, as OpenVINO's CPU plugin does before a call, and back after the call. Integer
+ * conversion keeps the low bits. Floats outside the range, including infinities, become the nearest bound.
+ */
+export const inType = (given: Tensor, dtype: DType): Tensor =>
+  mapped(given, dtype, converter(dtype));
+
+function converter(dtype: DType): (value: unknown) => unknown {
+  if (dtype === "bool") return (value) => value !== 0;
+  if (dtype === "float32" || dtype === "float64")
+    return (value) => Math.fround(Math.max(-GREATEST, Math.min(GREATEST, Number(value))));
+  const bits = 8 * DTYPES[dtype].bytes;
+  const narrow = dtype.startsWith("u") ? BigInt.asUintN : BigInt.asIntN;
+  return bits === 64
+    ? (value) => narrow(bits, BigInt(value as number))
+    : (value) => Number(narrow(bits, BigInt(value as number)));
 }

@@ -5,15 +5,21 @@ import { tensorsOf } from "../../core/call/inputs.ts";
 import { prepare } from "../../core/call/check.ts";
 import { rowOf, type Reduction } from "../../core/tensor/dtype.ts";
 import type { Tensor } from "../../core/tensor/tensor.ts";
-import { roundingError } from "./arithmetic.ts";
-import { cellsOf, cellUpdatesOf, differ, differingCells, isSame, valuesOf } from "./cells.ts";
+import { cellsOf, differ, differingCells, isSame, roundingError, valuesOf } from "./cells.ts";
 import type { DiagnosisId } from "./diagnosis.ts";
 import { DIALECTS, type DialectId, type DialectRecord } from "./dialect-table.ts";
 import { DIALECT_IDS, idsOf, wordsOf, type Words } from "./dialects.ts";
-import { isComparison, isReduced, isScatter, isWhole, type VariantName } from "./hypothesis.ts";
+import {
+  isComparison,
+  isReduced,
+  isScatter,
+  isWhole,
+  type Variant,
+  type VariantName,
+} from "./hypothesis.ts";
 import { exactOf, readCall, resultOf, type ReadCall } from "./predict.ts";
 import { openOrder } from "./races.ts";
-import { isFloating, leavesOut, type Facts, type Rule } from "./rule.ts";
+import { cellUpdatesOf, isFloating, leavesOut, type Facts, type Rule } from "./rule.ts";
 import { variantsOf } from "./search.ts";
 import { axisOf } from "./call-hypotheses.ts";
 
@@ -176,13 +182,6 @@ function waysOf(rule: Rule, words: Words): readonly Way[] {
   return [...ways, [id, name, seen]];
 }
 
-/** Hypothesis variants for out-of-range indices, by word. */
-const READINGS: Readonly<Partial<Record<DiagnosisId, VariantName>>> = {
-  "out-of-range-clipped": "nearest-place",
-  "out-of-range-filled": "zero",
-  "flat-offset": "outside",
-};
-
 /**
  * Changes a rule to interpret indices like a dialect. If a dialect does not count negative indices from the end, these
  * indices are out of range.
@@ -205,7 +204,7 @@ function withPlaces(
   if (word === null || word === "unknown" || word === "undefined") return "undefined";
   if (word === "out-of-range-filled" && record.leavesVector === true && own.data.shape.length === 1)
     return "undefined";
-  const rule = changed(own, { ...facts, hasOutside: true }, word, READINGS[word]);
+  const rule = changed(own, { ...facts, hasOutside: true }, word);
   if (word === "flat-offset" && leavesOut(rule))
     return record.leavesTensor === true ? "undefined" : "error";
   const output = resultOf(rule);
@@ -218,10 +217,10 @@ function withPlaces(
   return { rule, output, ids: isSeen ? ids : [] };
 }
 
-/** Applies one variant of a hypothesis. Returns the same rule if the hypothesis does not apply to the call. */
+/** Applies the first or the named variant of a hypothesis. Returns the same rule if the variant does not apply. */
 function changed(rule: Rule, facts: Facts, id: DiagnosisId, name?: VariantName): Rule {
-  const variants = variantsOf(rule, facts);
-  return variants.find((variant) => variant.id === id && variant.name === name)?.rule ?? rule;
+  const isWanted = (one: Variant): boolean => one.id === id && (name ?? one.name) === one.name;
+  return variantsOf(rule, facts).find(isWanted)?.rule ?? rule;
 }
 
 /** Changes a rule and its result. The id is added only if the result shows the change. */

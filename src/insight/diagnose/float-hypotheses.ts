@@ -2,7 +2,7 @@
 
 import { combineNumbers } from "../../core/kernels/combine.ts";
 import { DTYPES, type Stays } from "../../core/tensor/dtype.ts";
-import { leastNormal, rounderOf, type Arithmetic, type Compare } from "./arithmetic.ts";
+import { leastNormal, rounderOf, type Arithmetic, type Compare } from "./cells.ts";
 import {
   always,
   hypothesis,

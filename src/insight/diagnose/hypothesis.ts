@@ -7,15 +7,8 @@ import type { DiagnosisId } from "./diagnosis.ts";
 import type { Tensor } from "../../core/tensor/tensor.ts";
 import type { Facts, Rule } from "./rule.ts";
 
-/** Name of a hypothesis variant, for dialects that match only this variant. */
-export type VariantName =
-  | "nearest-place"
-  | "zero"
-  | "outside"
-  | "data-stays"
-  | "update-stays"
-  | "ieee"
-  | "whole-output";
+/** Name of a hypothesis variant, for dialects that match only this variant, and not the first variant. */
+export type VariantName = "data-stays" | "update-stays" | "ieee" | "whole-output";
 
 /**
  * The parts of the rule that hypotheses change, in the order in which two changes are applied. The second change applies
@@ -44,7 +37,7 @@ export interface Variant {
   readonly aspect: Aspect;
   readonly rule: Rule;
   readonly sentence: string;
-  /** Name of the variant; absent if no dialect refers to it, or if the hypothesis has only one variant. */
+  /** Name of the variant; absent if no dialect refers to it by name. */
   readonly name?: VariantName | undefined;
   /** Returns the same variant for another rule, or undefined if the hypothesis has fewer variants for this rule. */
   on(other: Rule): Variant | undefined;

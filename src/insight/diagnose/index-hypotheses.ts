@@ -53,7 +53,7 @@ const countedFrom = (place: string, endOf: (dim: number) => number): Change => [
  */
 function filled(rule: Rule, placeOf: PlaceOf, which: string): readonly Change[] {
   if (isScatter(rule)) return [[`updates with ${which} were skipped`, { placeOf }]];
-  const zero: Change = [`elements with ${which} are 0`, { placeOf }, "zero"];
+  const zero: Change = [`elements with ${which} are 0`, { placeOf }];
   return isFloating(rule.data)
     ? [zero, [`elements with ${which} are NaN`, { placeOf, fill: "nan" }]]
     : [zero];
@@ -72,7 +72,6 @@ export const PLACES: readonly Hypothesis[] = [
     const nearest: Change = [
       "indices outside their axis were replaced with the nearest valid index",
       { placeOf: (index, dim, ...sequence) => clipped(own(index, dim), dim, ...sequence) },
-      "nearest-place",
     ];
     const sentence =
       "indices were clipped to the range of their axis, and negative indices were replaced with 0";
@@ -93,7 +92,6 @@ export const PLACES: readonly Hypothesis[] = [
     [
       "out-of-range indices were used as flat offsets into the whole tensor",
       { placeOf: ownPlace(rule) },
-      "outside",
     ],
   ]),
   outside("other-mode", (rule) => {

@@ -12,7 +12,7 @@ import { printShape } from "../../core/tensor/shape.ts";
 import { tensor, type Tensor } from "../../core/tensor/tensor.ts";
 import type { DiagnosisId } from "./diagnosis.ts";
 import { pairOf, rankOf, type Variant } from "./hypothesis.ts";
-import { equalAxes, swapped } from "./call-hypotheses.ts";
+import { equalAxes, ROLES, swapped } from "./call-hypotheses.ts";
 import { callWithout, predict, readCall } from "./predict.ts";
 import { attempted } from "./rule.ts";
 import { HYPOTHESES } from "./search.ts";
@@ -42,15 +42,21 @@ export interface OtherCall {
   readonly result: Tensor;
 }
 
-/** The parts of a call that a change affects, in the order in which two changes are applied. */
-const PARTS = ["form", "reduction", "input", "order"] as const;
-
-/** A change to a call. Two changes are combined only if they change different parts. */
+/** A change to a call that another node expresses. */
 interface Edit extends Omit<OtherCall, "result"> {
   readonly id: ChangeId;
-  readonly part: (typeof PARTS)[number];
   readonly node: NodeSpec;
 }
+
+/** The changes of each part of a call. Of two changes, the one whose part is listed first is applied first. */
+const PARTS: readonly (readonly ChangeId[])[] = [
+  ["other-axis", "other-batch-dims", "other-operator"],
+  ["other-reduction"],
+  ["transposed-input", "exchanged-inputs", "larger-updates"],
+  ["first-wins"],
+];
+
+const partOf = ({ id }: Edit): number => PARTS.findIndex((ids) => ids.includes(id));
 
 type Inputs = readonly Tensor[];
 
@@ -87,7 +93,7 @@ function* candidates(given: NodeSpec, inputs: Inputs): Generator<Candidate, void
   for (const first of singles) {
     const others = attempted(() => editsOf(first.node, inputsOf(first))) ?? [];
     for (const second of others) {
-      if (PARTS.indexOf(second.part) > PARTS.indexOf(first.part)) yield candidate(second, first);
+      if (partOf(second) > partOf(first)) yield candidate(second, first);
     }
   }
   yield* hypotheses(given, inputs, true);
@@ -197,17 +203,8 @@ function nodeEdit(
   op = ownOp(given),
 ): Edit {
   const node = { ...given, op, attributes, opset: Math.max(given.opset ?? 1, since) };
-  const part = id === "other-reduction" ? "reduction" : "form";
-  return { id, part, sentence, node, changes: [] };
+  return { id, sentence, node, changes: [] };
 }
-
-/** Creates a change of a node's inputs. */
-const inputEdit = (
-  node: NodeSpec,
-  id: ChangeId,
-  sentence: string,
-  ...changes: readonly InputChange[]
-): Edit => ({ id, part: id === "first-wins" ? "order" : "input", sentence, node, changes });
 
 /** Returns changes to the axis and batch_dims, and then to the operator. */
 function forms(node: NodeSpec, [{ shape }, indices]: Inputs): readonly Edit[] {
@@ -215,31 +212,30 @@ function forms(node: NodeSpec, [{ shape }, indices]: Inputs): readonly Edit[] {
   const { axis: _, batch_dims: batch = 0, ...others } = node.attributes ?? {};
   const own = ownOp(node);
   const ownValues = { axis: axisOf(node, rank), batch_dims: Number(batch) };
-  const settings: Edit[] = [];
-  const operators: Edit[] = [];
-  const add = (op: string, key: keyof typeof ownValues, value: number): void => {
-    const attributes = { ...others, [key]: value };
-    const since = key === "batch_dims" ? 12 : op === own ? 1 : 11;
-    if (op !== own) {
-      const sentence = `the operator is ${op}, not ${own}, with the ${key} ${value}`;
-      operators.push(nodeEdit(node, "other-operator", sentence, since, attributes, op));
-    } else if (value !== ownValues[key]) {
+  const most = { axis: rank, batch_dims: Math.min(rank, indices.shape.length) };
+  const formsOf = (op: string, key: keyof typeof most): Edit[] =>
+    [...Array(most[key]).keys()].flatMap((value): Edit[] => {
+      const attributes = { ...others, [key]: value };
+      const since = key === "batch_dims" ? 12 : op === own ? 1 : 11;
+      if (op !== own) {
+        const sentence = `the operator is ${op}, not ${own}, with the ${key} ${value}`;
+        return [nodeEdit(node, "other-operator", sentence, since, attributes, op)];
+      }
+      if (value === ownValues[key]) return [];
+      const sentence = `${key === "axis" ? "the axis" : key} is ${value}, not ${ownValues[key]}`;
       const id = key === "axis" ? "other-axis" : "other-batch-dims";
-      const what = key === "axis" ? "the axis" : key;
-      const sentence = `${what} is ${value}, not ${ownValues[key]}`;
-      settings.push(nodeEdit(node, id, sentence, since, attributes, op));
-    }
-  };
-  for (const op of isScatter(node) ? ["ScatterElements"] : ["GatherElements", "Gather"])
-    for (let axis = 0; axis < rank; axis++) add(op, "axis", axis);
+      return [nodeEdit(node, id, sentence, since, attributes)];
+    });
   if (!isScatter(node)) {
-    const most = Math.min(rank, indices.shape.length);
-    for (let dims = 0; dims < most; dims++) add("GatherND", "batch_dims", dims);
-  } else if (own !== "ScatterND") {
-    const sentence = `the operator is ScatterND, not ${own}`;
-    operators.push(nodeEdit(node, "other-operator", sentence, 11, others, "ScatterND"));
+    // The node's own operator comes first.
+    return (["GatherElements", "Gather", "GatherND"] as const)
+      .toSorted((a, b) => Number(b === own) - Number(a === own))
+      .flatMap((op) => formsOf(op, op === "GatherND" ? "batch_dims" : "axis"));
   }
-  return [...settings, ...operators];
+  const elements = formsOf("ScatterElements", "axis");
+  if (own === "ScatterND") return elements;
+  const sentence = `the operator is ScatterND, not ${own}`;
+  return [...elements, nodeEdit(node, "other-operator", sentence, 11, others, "ScatterND")];
 }
 
 const REDUCTIONS = { none: 1, add: 16, mul: 16, max: 18, min: 18 } as const;
@@ -247,11 +243,11 @@ const REDUCTIONS = { none: 1, add: 16, mul: 16, max: 18, min: 18 } as const;
 function reductions(node: NodeSpec): readonly Edit[] {
   if (!isScatter(node) || node.op === "TensorScatter") return [];
   const { reduction: own = "none", ...others } = node.attributes ?? {};
-  return Object.entries(REDUCTIONS).flatMap(([reduction, since]): Edit[] => {
-    if (reduction === own) return [];
+  const otherOnes = Object.entries(REDUCTIONS).filter(([reduction]) => reduction !== own);
+  return otherOnes.map(([reduction, since]) => {
     const attributes = { ...others, ...(reduction !== "none" && { reduction }) };
     const sentence = `the reduction is ${reduction}, not ${String(own)}`;
-    return [nodeEdit(node, "other-reduction", sentence, since, attributes)];
+    return nodeEdit(node, "other-reduction", sentence, since, attributes);
   });
 }
 
@@ -266,16 +262,15 @@ function orders(node: NodeSpec, [{ shape }, indices, updates]: Inputs): readonly
   if (axes.some((axis) => axis >= Math.min(length, updates.shape.length))) return [];
   const sentence = "the first update of each repeated target wins, not the last";
   const changes = [1, 2].map((input) => ({ is: "reverse" as const, input, axes }));
-  return [inputEdit(node, "first-wins", sentence, ...changes)];
+  return [{ id: "first-wins", sentence, node, changes }];
 }
-
-const NAMES = ["data", "indices", "updates"] as const;
 
 const transposes = (node: NodeSpec, inputs: Inputs): readonly Edit[] =>
   [2, 1, 0].flatMap((input) =>
-    equalAxes(inputs[input]?.shape ?? []).map(([a, b]) => {
-      const sentence = `${NAMES[input]} is transposed: axes ${a} and ${b} are swapped`;
-      return inputEdit(node, "transposed-input", sentence, { is: "swap", input, axes: [a, b] });
+    equalAxes(inputs[input]?.shape ?? []).map(([a, b]): Edit => {
+      const sentence = `${ROLES[input]} is transposed: axes ${a} and ${b} are swapped`;
+      const changes = [{ is: "swap" as const, input, axes: [a, b] as const }];
+      return { id: "transposed-input", sentence, node, changes };
     }),
   );
 
@@ -283,9 +278,10 @@ const transposes = (node: NodeSpec, inputs: Inputs): readonly Edit[] =>
 const exchanges = (node: NodeSpec, inputs: Inputs): readonly Edit[] =>
   [[0, 2] as const, [0, 1] as const, [1, 2] as const]
     .filter(([a, b]) => inputs[a].dtype === inputs[b]?.dtype)
-    .map(([a, b]) => {
-      const sentence = `${NAMES[a]} and ${NAMES[b]} are exchanged`;
-      return inputEdit(node, "exchanged-inputs", sentence, { is: "exchange", inputs: [a, b] });
+    .map((pair): Edit => {
+      const sentence = `${ROLES[pair[0]]} and ${ROLES[pair[1]]} are exchanged`;
+      const changes = [{ is: "exchange" as const, inputs: pair }];
+      return { id: "exchanged-inputs", sentence, node, changes };
     });
 
 /** Returns calls with shortened updates, because PyTorch ignores the excess elements of updates that are too large. */
@@ -303,9 +299,8 @@ function cuts(node: NodeSpec, inputs: Inputs): readonly Edit[] {
     const isLarger = needed.some((size, axis) => size < sizes[axis]) || without !== null;
     const fits =
       sizes.length === needed.length && needed.every((size, axis) => size <= sizes[axis]);
-    return isLarger && fits
-      ? [inputEdit(node, "larger-updates", sentence, { is: "cut", without })]
-      : [];
+    const changes = [{ is: "cut" as const, without }];
+    return isLarger && fits ? [{ id: "larger-updates", sentence, node, changes }] : [];
   });
 }
 

@@ -12,7 +12,7 @@ import { allocate, type Storage } from "../../core/tensor/dtype.ts";
 import { product, sameShape } from "../../core/tensor/shape.ts";
 import { copy } from "../../core/tensor/storage.ts";
 import { Tensor } from "../../core/tensor/tensor.ts";
-import { decode, encode, inType, machineOf, type Machine } from "./arithmetic.ts";
+import { decode, encode, inType, machineOf, mapped, type Machine } from "./cells.ts";
 import {
   attempted,
   droppingOutside,
@@ -138,17 +138,15 @@ export function pick(
 function resultBy(rule: Rule, plan: Plan): Tensor {
   const { data, updates, shape, arithmetic, computedIn } = rule;
   if (computedIn !== undefined) {
-    const given = {
-      data: inType(data, computedIn),
-      updates: updates && inType(updates, computedIn),
-    };
-    return inType(resultBy({ ...rule, ...given, computedIn: undefined }, plan), data.dtype);
+    const [from, by] = [data, updates].map((given) => given && inType(given, computedIn));
+    const own = { ...rule, data: from as Tensor, updates: by, computedIn: undefined };
+    return inType(resultBy(own, plan), data.dtype);
   }
   const storage =
     updates === undefined ? gathered(rule, plan) : scattered(rule, plan, data, updates);
   const result = new Tensor(data.dtype, [...shape], product(shape), storage);
   const finish = arithmetic?.finish;
-  return finish === undefined ? result : encode(result, decode(result).map(finish));
+  return finish === undefined ? result : mapped(result, data.dtype, finish);
 }
 
 function gathered({ data, shape, fill }: Rule, plan: Plan): Storage {
@@ -156,7 +154,7 @@ function gathered({ data, shape, fill }: Rule, plan: Plan): Storage {
   const size = product(shape);
   // Elements that are not in the Plan are not written.
   const zeros = new Tensor(dtype, [size], size, allocate(dtype, size));
-  const out = fill === "nan" ? encode(zeros, new Float64Array(size).fill(NaN)).data : zeros.data;
+  const out = (fill === "nan" ? mapped(zeros, dtype, () => NaN) : zeros).data;
   new Executor().begin().gather(plan, dtype, data.data, out);
   return out;
 }

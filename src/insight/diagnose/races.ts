@@ -7,14 +7,22 @@
 
 import { stepOf } from "../../core/call/steps.ts";
 import { DIAGNOSE } from "../../core/limits.ts";
-import { integerRange, isUnsigned, rowOf, type DType } from "../../core/tensor/dtype.ts";
+import { allocate, integerRange, rowOf, type DType } from "../../core/tensor/dtype.ts";
 import type { Tensor } from "../../core/tensor/tensor.ts";
-import { leastNormal, rounderOf, roundingError } from "./arithmetic.ts";
-import { cellsOf, combinerOf, isSame, valuesOf, type CellUpdates, type Value } from "./cells.ts";
+import {
+  cellsOf,
+  combinerOf,
+  isSame,
+  leastNormal,
+  rounderOf,
+  roundingError,
+  type Value,
+} from "./cells.ts";
 import type { DiagnosisId } from "./diagnosis.ts";
 import type { DialectRecord } from "./dialect-table.ts";
 import { wordsOf, type Words } from "./dialects.ts";
-import { isFloating, type Rule } from "./rule.ts";
+import { isComparison } from "./hypothesis.ts";
+import { isFloating, type CellUpdates, type Rule } from "./rule.ts";
 
 /** A scatter, and the runtime's result. */
 export interface Raced {
@@ -22,6 +30,8 @@ export interface Raced {
   readonly updates: Tensor;
   readonly at: CellUpdates;
   readonly actual: Tensor;
+  /** Readers of the values of data, updates and `actual`; null for data types without numbers. */
+  readonly read: Readonly<Record<"data" | "updates" | "actual", (p: number) => Value>> | null;
 }
 
 /** Returns a value's evidence in bits, or null if the value does not fit. */
@@ -73,16 +83,14 @@ function anyOrder({ rule, updates, at, actual }: Raced): Evidence | null {
 }
 
 function rounding(raced: Raced): Evidence | null {
-  const { rule, at, actual } = raced;
+  const { rule, at, read } = raced;
   const { data, call } = rule;
-  if (!isFloating(data) || !["add", "sub", "mul", "mean"].includes(call.settings.reduction))
-    return null;
-  const read = valuesOf(actual) as (cell: number) => number;
-  const sum = sumOf(raced);
+  const sum = ["add", "sub", "mul", "mean"].includes(call.settings.reduction) ? sumOf(raced) : null;
+  if (sum === null || read === null) return null;
   return (cell) => {
     if (at.count(cell) === 0) return null;
     const { value, tolerance } = sum(cell);
-    const found = read(cell);
+    const found = Number(read.actual(cell));
     return Math.abs(found - value) <= tolerance ? evidenceOf(data, found, tolerance) : null;
   };
 }
@@ -103,12 +111,14 @@ interface Sum {
   readonly tolerance: number;
 }
 
-function sumOf({ rule: { call, data }, updates, at }: Raced): (cell: number) => Sum {
+/** Returns null for types that are not floats. */
+function sumOf({ rule: { call, data }, at, read }: Raced): ((cell: number) => Sum) | null {
+  if (!isFloating(data) || read === null) return null;
   const { includeSelf, reduction } = call.settings;
   const { dtype } = data;
   const isMean = reduction === "mean";
   const step = combinerOf(dtype, stepOf(call.settings, dtype));
-  const [base, update] = [valuesOf(data), valuesOf(updates)] as ((p: number) => number)[];
+  const [base, update] = [read.data, read.updates] as ((p: number) => number)[];
   const unit = roundingError(dtype);
   const least = 2 * unit * leastNormal(dtype);
   return (cell) => {
@@ -128,15 +138,13 @@ function sumOf({ rule: { call, data }, updates, at }: Raced): (cell: number) => 
 }
 
 function lostUpdates(raced: Raced): Evidence | null {
-  const { rule, at, actual } = raced;
+  const { rule, at, read } = raced;
   const { data, call } = rule;
   const { dtype } = data;
   const { reduction } = call.settings;
-  const read = valuesOf(actual);
   const valuesAt = possibleValues(raced, true);
   if (read === null || valuesAt === null) return null;
-  const isSum = isFloating(data) && reduction !== "max" && reduction !== "min";
-  const sum = isSum ? sumOf(raced) : null;
+  const sum = isComparison(rule) ? null : sumOf(raced);
   const unroundedAt = possibleValues(raced, false);
   const unit = roundingError(dtype);
   return (cell) => {
@@ -144,7 +152,7 @@ function lostUpdates(raced: Raced): Evidence | null {
     // Cells that lose their only update are excluded. Their values would fit, but a single update cannot race.
     const values = count === 0 ? null : valuesAt(cell);
     if (values === null) return null;
-    const wanted = read(cell);
+    const wanted = read.actual(cell);
     const choice = (): number => Math.log2(unique(values).length);
     if (values.some((value) => value === wanted || Object.is(value, wanted)))
       return Math.max(0, bitsOf(data) - choice());
@@ -173,8 +181,8 @@ interface Values {
 }
 
 function newValues(dtype: DType, size: number): Values {
-  if (rowOf(dtype).family !== "int64") return new Float64Array(size);
-  return isUnsigned(dtype) ? new BigUint64Array(size) : new BigInt64Array(size);
+  const isWide = rowOf(dtype).family === "int64";
+  return isWide ? (allocate(dtype, size) as BigInt64Array) : new Float64Array(size);
 }
 
 /**
@@ -182,13 +190,12 @@ function newValues(dtype: DType, size: number): Values {
  * `isRounded` is true, values are rounded after each update, in index order.
  */
 function possibleValues(
-  { rule: { data, call }, updates, at }: Raced,
+  { rule: { data, call }, at, read }: Raced,
   isRounded: boolean,
 ): ((cell: number) => Values | null) | null {
   const { dtype } = data;
   const { reduction, includeSelf } = call.settings;
-  const [base, update] = [valuesOf(data), valuesOf(updates)];
-  if (reduction === "none" || reduction === "mean" || !base || !update) return null;
+  if (reduction === "none" || reduction === "mean" || read === null) return null;
   const unrounded = combinerOf(dtype, stepOf(call.settings, dtype));
   const round = isRounded && isFloating(data) ? rounderOf(dtype) : null;
   const step = round ? (a: Value, b: Value) => round(Number(unrounded(a, b))) : unrounded;
@@ -196,11 +203,11 @@ function possibleValues(
   return (cell) => {
     const times = new Map<Value, number>();
     for (let nth = 0; nth < at.count(cell); nth++) {
-      const value = update(at.element(cell, nth));
+      const value = read.updates(at.element(cell, nth));
       times.set(value, (times.get(value) ?? 0) + 1);
     }
     let values = newValues(dtype, includeSelf ? 1 : 0);
-    if (includeSelf) values[0] = base(cell);
+    if (includeSelf) values[0] = read.data(cell);
     for (const [next, most] of times) {
       // Any number of equal updates may be lost, so each equal update contributes one possible value.
       if (values.length * (most + 1) > DIAGNOSE.values) values = unique(values);
@@ -223,7 +230,7 @@ function possibleValues(
     if (includeSelf) return values;
     const all = newValues(dtype, values.length + 1);
     for (let n = 0; n < values.length; n++) all[n] = values[n];
-    all[values.length] = base(cell);
+    all[values.length] = read.data(cell);
     return all;
   };
 }
@@ -272,20 +279,24 @@ export function raceSets(record: DialectRecord | null, rule: Rule): readonly Cel
  * Returns the evidence for lost updates, which is 0 if losing some updates could produce the cell's value, however
  * unlikely. One pass over a cell's updates finds the bounds of all possible values.
  */
-function possibleLoss({ rule: { data, call }, updates, at, actual }: Raced): Evidence | null {
-  const { reduction, includeSelf } = call.settings;
-  const [read, base, update] = [valuesOf(actual), valuesOf(data), valuesOf(updates)];
-  if (reduction === "none" || reduction === "mean" || !read || !base || !update) return null;
-  const isBetween = betweenOf(data);
+function possibleLoss({ rule, at, read }: Raced): Evidence | null {
+  const { dtype } = rule.data;
+  const { reduction, includeSelf } = rule.call.settings;
+  if (reduction === "none" || reduction === "mean" || read === null) return null;
+  const range = integerRange(dtype);
+  const unit = range === null ? roundingError(dtype) : Number.EPSILON;
+  const least = range === null ? 2 * unit * leastNormal(dtype) : 0;
+  const round = range === null ? rounderOf(dtype) : (value: number): number => value;
+  const [lowest, highest] = range === null ? [-Infinity, Infinity] : range.map(Number);
   return (cell) => {
     const count = at.count(cell);
     // A single update cannot race.
     if (count < 2) return null;
-    const found = read(cell);
-    const own = base(cell);
-    const given = Array.from({ length: count }, (_, nth) => update(at.element(cell, nth)));
+    const found = read.actual(cell);
+    const own = read.data(cell);
+    const given = Array.from({ length: count }, (_, nth) => read.updates(at.element(cell, nth)));
     if (found === own) return 0;
-    if (reduction === "max" || reduction === "min") return given.includes(found) ? 0 : null;
+    if (isComparison(rule)) return given.includes(found) ? 0 : null;
     const values = given.map(reduction === "sub" ? (value) => -Number(value) : Number);
     // The last thread adds its update to a value that includes data, so the data value is never lost.
     const kept = includeSelf ? Number(own) : null;
@@ -302,27 +313,10 @@ function possibleLoss({ rule: { data, call }, updates, at, actual }: Raced): Evi
     }
     const most = reduction === "mul" ? product : high - low + Math.abs(kept ?? 0);
     if (reduction === "mul") [low, high] = [-product, product];
-    return isBetween(Number(found), low, high, 2 * (count + 1) * most) ? 0 : null;
-  };
-}
-
-/**
- * Returns a function that tests whether a value is within bounds. NaN or infinite bounds accept every value. `slack` is
- * the rounding error as a multiple of the data type's relative error.
- */
-function betweenOf({
-  dtype,
-}: Tensor): (found: number, low: number, high: number, slack: number) => boolean {
-  const range = integerRange(dtype);
-  const unit = range === null ? roundingError(dtype) : Number.EPSILON;
-  const least = range === null ? 2 * unit * leastNormal(dtype) : 0;
-  const round = range === null ? rounderOf(dtype) : (value: number): number => value;
-  // An integer sum that exceeds the range of its type wraps, so any value is possible.
-  const [lowest, highest] = range === null ? [-Infinity, Infinity] : range.map(Number);
-  return (found, low, high, slack) => {
-    if (!Number.isFinite(low) || !Number.isFinite(high) || low < lowest || high > highest)
-      return true;
-    const error = unit * slack + least;
-    return found >= round(low - error) && found <= round(high + error);
+    // NaN or infinite bounds accept every value. An integer sum that exceeds the range of its type wraps, so any value
+    // is possible.
+    if (!Number.isFinite(low) || !Number.isFinite(high) || low < lowest || high > highest) return 0;
+    const error = unit * (2 * (count + 1) * most) + least;
+    return Number(found) >= round(low - error) && Number(found) <= round(high + error) ? 0 : null;
   };
 }

@@ -11,10 +11,11 @@ import { readIndices } from "../../core/kernels/read-indices.ts";
 import { planIndices, type PlanInputs, type Settings } from "../../core/operators/operator.ts";
 import { indexAt, indexWordsOf } from "../../core/plan/indices.ts";
 import { absoluteOffsets, planOf, without, type Plan } from "../../core/plan/plan.ts";
+import { sortAllTargets } from "../../core/plan/targets.ts";
 import { allocate, type DType } from "../../core/tensor/dtype.ts";
 import { product } from "../../core/tensor/shape.ts";
 import { Tensor } from "../../core/tensor/tensor.ts";
-import type { Arithmetic } from "./arithmetic.ts";
+import type { Arithmetic } from "./cells.ts";
 
 /**
  * Returns the position of an index along an axis with `dim` positions. NaN skips the update or element. A position
@@ -259,6 +260,26 @@ export const ownPlace = (rule: Rule): ((index: number, dim: number) => number) =
 /** Returns true if negative indices count from the end, which sequence positions do not allow. */
 export const takesNegative = ({ call: { version } }: Rule): boolean =>
   version.negativeIndices && version.indexForm !== "sequences";
+
+/** Finds the updates for each cell. */
+export interface CellUpdates {
+  /** Returns the number of updates that target a cell. */
+  count(cell: number): number;
+  /** Returns the position of the nth updates element that targets a cell. */
+  element(cell: number, nth: number): number;
+}
+
+export function cellUpdatesOf(rule: Rule): CellUpdates {
+  const plan = planOfRule(rule);
+  const { slice } = plan;
+  const { ends, positions } = sortAllTargets(plan);
+  const endOf = (target: number): number => (target < 0 ? 0 : ends[target]);
+  const targetOf = (cell: number): number => Math.floor(cell / slice);
+  return {
+    count: (cell) => endOf(targetOf(cell)) - endOf(targetOf(cell) - 1),
+    element: (cell, nth) => positions[endOf(targetOf(cell) - 1) + nth] * slice + (cell % slice),
+  };
+}
 
 /** Returns true if results can be computed in float64 with replacement arithmetic. */
 export const isFloating = ({ dtype }: Tensor): boolean => isFloat(dtype);

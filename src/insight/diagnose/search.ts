@@ -2,7 +2,7 @@
 
 import { DIAGNOSE } from "../../core/limits.ts";
 import type { Tensor } from "../../core/tensor/tensor.ts";
-import { cellsOf, cellUpdatesOf, differingCells, isSame, type Cells } from "./cells.ts";
+import { cellsOf, differingCells, isSame, valuesOf, type Cells } from "./cells.ts";
 import type { Diagnosis } from "./diagnosis.ts";
 import { DIALECTS, type DialectId } from "./dialect-table.ts";
 import { dialectsWith } from "./dialects.ts";
@@ -12,7 +12,7 @@ import { pairOf, rankOf, type Hypothesis, type Variant } from "./hypothesis.ts";
 import { INDICES } from "./index-hypotheses.ts";
 import { bitsOf, CELL_SETS, openOrder, raceSets, type CellSet } from "./races.ts";
 import { pick, predict, type Probe } from "./predict.ts";
-import type { Facts, Rule } from "./rule.ts";
+import { cellUpdatesOf, type Facts, type Rule } from "./rule.ts";
 
 /** A diagnosis without its list of dialects, which is added later. */
 export type Found = Omit<Diagnosis, "dialects">;
@@ -216,8 +216,10 @@ function cellSets(
   const { updates } = rule;
   if (facts.isError || updates === undefined) return [];
   const at = cellUpdatesOf(rule);
+  const [data, update, found] = [rule.data, updates, actual].map(valuesOf);
+  const read = data && update && found && { data, updates: update, actual: found };
   return tried.flatMap(({ id, sentence, evidence }) => {
-    const fit = evidence({ rule, updates, at, actual });
+    const fit = evidence({ rule, updates, at, actual, read });
     if (fit === null) return [];
     if (sample !== null) {
       const fits = sample.cells.filter((cell) => fit(cell) !== null);

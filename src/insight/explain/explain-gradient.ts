@@ -12,7 +12,6 @@ import { Executor } from "../../core/engines/executor.ts";
 import { reader } from "../../core/tensor/scalar.ts";
 import { printShape, product } from "../../core/tensor/shape.ts";
 import { DTYPES, type Scalar } from "../../core/tensor/dtype.ts";
-import type { Role } from "../../core/operators/operator.ts";
 import { asTensor, full, type RuntimeTensor, type Tensor } from "../../core/tensor/tensor.ts";
 import { explain } from "./explain.ts";
 import type { Explanation, GatherStory, Lazy, ScatterStory, Update } from "./explanation.ts";
@@ -187,43 +186,48 @@ function scatterTerm(
   coordinates: readonly number[],
 ): GradientTerm {
   const { addressed } = story;
-  const isData = call.inputs[position].role === "data";
+  const { name, role } = call.inputs[position];
+  const isData = role === "data";
   const update = story.updates.at(Math.floor(element / product(shape, addressed)));
   // Updates of a single element may have any rank, but then all axes of data are addressed.
   const rest = coordinates.slice(coordinates.length - (shape.length - addressed));
-  const at = isData ? coordinates : [...(update as Update).target, ...rest];
-  const hit = story.target(at.slice(0, addressed));
-  const last = [...(hit?.updates.at(-1)?.at ?? []), ...at.slice(addressed)];
-  const nameOf = (wanted: Role): string | undefined =>
-    call.inputs.find(({ role }) => role === wanted)?.name;
+  const output = isData ? coordinates : [...(update as Update).target, ...rest];
+  const hit = story.target(output.slice(0, addressed));
+  const last = [...(hit?.updates.at(-1)?.at ?? []), ...output.slice(addressed)];
+  const updates = call.inputs.find((input) => input.role === "updates")?.name;
   const factor = valueAt(factors[position] as Tensor, element);
-  const reason = reasonOf(story, {
-    data: isData ? `${nameOf("data")}` : null,
-    count: hit?.count ?? 0,
-    factor: realOf(factor),
-    isEqual: realOf(valueAt(equal[position] as Tensor, element)) === 1,
-    last: `${nameOf("updates")}${printShape(last)}`,
-  });
-  const outputGradient = valueAt(given, flatOf(at, shape) as number);
-  return { output: at, outputGradient, factor, reason };
+  const isEqual = realOf(valueAt(equal[position] as Tensor, element)) === 1;
+  const reason = reasonOf(
+    story,
+    isData ? name : null,
+    hit?.count ?? 0,
+    realOf(factor),
+    isEqual,
+    `${updates}${printShape(last)}`,
+  );
+  return {
+    output,
+    outputGradient: valueAt(given, flatOf(output, shape) as number),
+    factor,
+    reason,
+  };
 }
 
-/** Facts that determine the reason for a factor. */
-interface Facts {
-  /** The name of data if the factor belongs to an element of data; null for an element of updates. */
-  readonly data: string | null;
-  /** Number of updates to the output cell. */
-  readonly count: number;
-  /** The factor, or its real part. */
-  readonly factor: number;
-  readonly isEqual: boolean;
-  /** The last applied element of updates, such as `updates[5, 0]`. */
-  readonly last: string;
-}
-
+/**
+ * Returns the reason for a factor.
+ * @param data the name of data if the factor belongs to an element of data; null for an element of updates
+ * @param count number of updates to the output cell
+ * @param factor the factor, or its real part
+ * @param isEqual true if the operand equals the result of a max or min
+ * @param last the last applied element of updates, such as `updates[5, 0]`
+ */
 function reasonOf(
   { reduction, includeSelf, stays }: ScatterStory,
-  { data, count, factor, isEqual, last }: Facts,
+  data: string | null,
+  count: number,
+  factor: number,
+  isEqual: boolean,
+  last: string,
 ): string {
   if (data !== null) {
     if (count === 0) return "no update reaches it";

@@ -8,8 +8,8 @@ import { Executor } from "../../core/engines/executor.ts";
 import { isTensorError, TensorError } from "../../core/errors.ts";
 import { readIndices } from "../../core/kernels/read-indices.ts";
 import { callNow, gatherNow, scatterNow } from "../../core/call/steps.ts";
-import { planIndices, roleOf, type Inputs } from "../../core/operators/operator.ts";
-import { byRole } from "../../core/operators/signature.ts";
+import { planIndices, type Inputs } from "../../core/operators/operator.ts";
+import { rolesOf, signatureOf } from "../../core/operators/signature.ts";
 import { lookUp } from "../../core/operators/registry.ts";
 import { joinTerms, printTerms } from "../../core/operators/shapes.ts";
 import { callOf, fieldsOf, nodeFrom, type Call, type NodeSpec } from "../../core/call/call.ts";
@@ -58,8 +58,8 @@ export function explain(node: NodeSpec, inputs: readonly unknown[]): Explanation
       }),
     );
     const tensors = tried.map(({ value }) => value);
-    found.inputs = version.inputs.map((schema, position) => {
-      return { name: schema.name, role: roleOf(schema), tensor: tensors[position] ?? null };
+    found.inputs = signatureOf(version).inputs.map(({ name, role }, position) => {
+      return { name, role, tensor: tensors[position] ?? null };
     });
     const call = callOf(spec);
     found.shapes = attempted(() => derivedShapes(call, tensors)).value ?? [];
@@ -113,52 +113,46 @@ function storyOf(
       : scatterNow(session, executor, plan, data, updates, call.settings, undefined),
   );
   if (updates === undefined) return { output, story: gatherStory(prepared, plan, output) };
-  return { output, story: scatterStory(executor, prepared, plan, updates, output) };
+  return { output, story: scatterStory(prepared, plan, updates, output) };
 }
 
-/** Returns data and indices, or null if data, indices or an axis input is missing. */
-function knownInputs(
-  { operator, version }: Call,
-  tensors: Inputs<Tensor>,
-): { readonly data: Tensor; readonly indices: Tensor } | null {
-  const {
-    data,
-    indices = data && operator.defaultIndices?.(data.shape),
-    axis,
-  } = byRole(version, tensors);
-  const isAxisMissing = axis === undefined && version.inputs.some((one) => roleOf(one) === "axis");
-  return data === undefined || indices === undefined || isAxisMissing ? null : { data, indices };
-}
+/** Returns true if no input is missing, apart from updates. */
+const isComplete = ({ signature }: Call, tensors: Inputs<Tensor>): boolean =>
+  signature.inputs.every(
+    ({ role, isOptional }, position) =>
+      isOptional || role === "updates" || tensors[position] !== undefined,
+  );
 
 /** Throws a TensorError if the shapes of data and indices do not determine the other shapes. */
 function derivedShapes(call: Call, tensors: Inputs<Tensor>): DerivedShape[] {
-  const { operator, version } = call;
-  const known = knownInputs(call, tensors);
-  const roles = byRole(version, tensors);
+  const { operator, version, signature } = call;
+  const roles = rolesOf(signature, tensors);
   const settled = withAxis(call, roles);
   // An axis input has not been validated yet, so it may have any data type and contain a fraction.
-  if (known === null || !Number.isSafeInteger(settled.settings.axis)) return [];
+  if (!isComplete(call, tensors) || !Number.isSafeInteger(settled.settings.axis)) return [];
+  const data = (roles.data as Tensor).shape;
+  const indices = roles.indices ?? operator.defaultIndices?.(data);
   const shapes = {
-    data: known.data.shape,
-    indices: known.indices.shape,
+    data,
+    indices: (indices as Tensor).shape,
     // Only a sequence has a length of its own; other updates may be wrong, and must not affect what is derived.
     updates: version.indexForm === "sequences" ? (roles.updates?.shape ?? null) : null,
   };
   return operator.derive(shapes, settled).map(({ of, terms, orOneElement }) => {
-    const position = version.inputs.findIndex((schema) => roleOf(schema) === of);
-    const name = (of === "output" ? version.outputs[0] : version.inputs[position]).name;
+    const position = of === "output" ? -1 : signature.positions[of];
+    const { name } = of === "output" ? version.outputs[0] : version.inputs[position];
     // All dimensions are known, because every tensor has a known shape.
     const expected = joinTerms(terms) as number[];
     const got = tensors[position]?.shape ?? null;
     const isOne = orOneElement === true && expected.length === 0;
     const fits = got === null || sameShape(got, expected) || (isOne && product(got) === 1);
-    const isSo = of === "output" || (got !== null && sameShape(got, expected));
     const orOne = isOne ? ", or one element" : "";
     const found = got === null ? "" : `, got ${printShape(got)}`;
     // For a correct shape, the sentence says "is", because "must be" would read like an error.
-    const sentence = isSo
-      ? `${name} is ${printTerms(terms)}`
-      : `${name} must be ${printTerms(terms)}${orOne}${found}`;
+    const sentence =
+      of === "output" || (got !== null && sameShape(got, expected))
+        ? `${name} is ${printTerms(terms)}`
+        : `${name} must be ${printTerms(terms)}${orOne}${found}`;
     return { of: name, terms, expected, got, fits, sentence };
   });
 }
@@ -184,14 +178,11 @@ function badIndicesOf(
     badIndices.push({ input, at, axis, got, expected, sentence });
   };
   // Updates are omitted and their shape is not checked, because updates may also be invalid if the indices are.
+  const { updates } = unsettled.signature.positions;
   const fitting =
-    code === "index-out-of-range"
-      ? tensors
-      : tensors.map((tensor, position) =>
-          roleOf(unsettled.version.inputs[position]) === "updates" ? undefined : tensor,
-        );
+    code === "index-out-of-range" || updates < 0 ? tensors : tensors.with(updates, undefined);
   attempted(() => {
-    if (knownInputs(unsettled, tensors) === null) return;
+    if (!isComplete(unsettled, tensors)) return;
     const { call, planInputs } = prepare(unsettled, fitting);
     planIndices(planInputs, call, { ...rulesOf(call), onBad }, readIndices);
   });

@@ -6,7 +6,7 @@
 
 import type { PreparedCall } from "../../core/call/check.ts";
 import { callNow, divisorOf, scatterNow, stepOf, stepsOf } from "../../core/call/steps.ts";
-import type { Executor } from "../../core/engines/executor.ts";
+import { Executor } from "../../core/engines/executor.ts";
 import { divide } from "../../core/kernels/divide.ts";
 import { planOf, type Plan } from "../../core/plan/plan.ts";
 import { allocate, DTYPES, plainStep, type Scalar, type Storage } from "../../core/tensor/dtype.ts";
@@ -14,8 +14,7 @@ import { reader } from "../../core/tensor/scalar.ts";
 import { coordinatesOf } from "../../core/tensor/shape.ts";
 import { Tensor } from "../../core/tensor/tensor.ts";
 import type { GatherStory, Read, ScatterStory, StoryStep, Update } from "./explanation.ts";
-import { lazyList, placesOf, type Places } from "./places.ts";
-import { searchAscending } from "./targets.ts";
+import { lazyList, placesOf, searchAscending, type Places } from "./places.ts";
 
 export function gatherStory(prepared: PreparedCall, plan: Plan, output: Tensor): GatherStory {
   const { dtype, shape } = prepared.data;
@@ -62,25 +61,22 @@ export function gatherStory(prepared: PreparedCall, plan: Plan, output: Tensor):
 
 /** A scatter with validated inputs. */
 interface Scattering {
-  readonly executor: Executor;
   readonly prepared: PreparedCall;
   readonly updates: Tensor;
   readonly places: Places;
 }
 
 export function scatterStory(
-  executor: Executor,
   prepared: PreparedCall,
   plan: Plan,
   updates: Tensor,
   output: Tensor,
 ): ScatterStory {
-  const { call, data } = prepared;
-  const { settings } = call;
-  const { dtype } = data;
+  const { settings } = prepared.call;
+  const { dtype } = prepared.data;
   const places = placesOf(prepared, plan);
   const { count, groups, offsets, slice, sliceShape } = places;
-  const scattering = { executor, prepared, updates, places };
+  const scattering = { prepared, updates, places };
   const ownStays = stepOf(settings, dtype).endsWith(`_${settings.stays}`);
   const updateAt = (order: number): Update => ({
     order,
@@ -123,13 +119,13 @@ export function scatterStory(
 
 /** Returns the output after the first `given` updates. */
 function outputAfter(
-  { executor, prepared: { call, data }, updates, places }: Scattering,
+  { prepared: { call, data }, updates, places: { count, offsets, slice } }: Scattering,
   given: number,
 ): Tensor {
   const { settings, fields } = call;
-  const { count, offsets, slice } = places;
   const isAll = given >= count;
   const first = isAll ? count : given > 0 ? Math.trunc(given) : 0;
+  const executor = new Executor();
   const plan = planOf(offsets.subarray(0, first), slice, data.size);
   // Means are computed as sums, which are divided after the last update.
   const isSum = settings.reduction === "mean" && !isAll;
@@ -151,7 +147,7 @@ interface SlicePart<V> {
 
 /** Yields the steps for a group's target in update order. The division of a mean is the last step. */
 function* replay<V>(
-  { executor, prepared: { call, data }, updates, places }: Scattering,
+  { prepared: { call, data }, updates, places }: Scattering,
   group: number,
   { begin, length, axes, show }: SlicePart<V>,
 ): Iterable<StoryStep<V>> {
@@ -159,12 +155,12 @@ function* replay<V>(
   const { dtype } = data;
   const { slice, groups } = places;
   const steps = stepsOf(settings, dtype);
+  const session = new Executor().begin();
   const target = groups.target(group);
   const coordinates = places.targetAt(target);
   const size = groups.size(group);
-  const offsets = new Uint32Array(1);
   // The part is the whole data of a scatter with a single update.
-  const plan = planOf(offsets, length, length);
+  const plan = planOf(new Uint32Array(1), length, length);
   let current = copyElements(data, target * slice + begin, length);
   for (let nth = 0; nth < size; nth++) {
     const order = groups.position(group, nth);
@@ -172,7 +168,7 @@ function* replay<V>(
     const update = copyElements(updates, element, length);
     const by = nth === 0 ? steps.first : steps.later;
     const next = allocate(dtype, length);
-    executor.begin().scatter(plan, dtype, by, current, update, next);
+    session.scatter(plan, dtype, by, current, update, next);
     yield {
       kind: "update",
       by: by === "none" ? by : plainStep(by),
@@ -188,7 +184,7 @@ function* replay<V>(
   if (!steps.divides) return;
   const divisor = divisorOf(settings, size);
   const next = current.slice();
-  divide(dtype, next, length, offsets, Uint32Array.of(divisor));
+  divide(dtype, next, length, plan.offsets, Uint32Array.of(divisor));
   yield { kind: "division", divisor, before: show(current), after: show(next) };
 }
 

@@ -5,22 +5,23 @@ import { checkUnique, findOpset, opsetOf } from "../model/graph.ts";
 import {
   isReference,
   nodeTitle,
-  type Attribute,
   type Constant,
   type Graph,
   type ModelFunction,
   type ModelNode,
 } from "../model/model.ts";
 import { hasFunction, standardBody } from "../model/standard-function.ts";
+import { usesOf, withBodies } from "../model/uses.ts";
 import { Scope } from "../model/values.ts";
-import type { TensorType } from "../../core/operators/operator.ts";
-import { Additions } from "./additions.ts";
-import type { GraphContext, ModelContext } from "./context.ts";
-import type { Revised } from "./log.ts";
+import {
+  Additions,
+  Names,
+  type Converted,
+  type GraphContext,
+  type ModelContext,
+} from "./context.ts";
 import { convertNode } from "./convert-node.ts";
 import { familyVersion, refusal } from "./meaning.ts";
-import { bodiesOf } from "../model/uses.ts";
-import { Names, withoutUnused } from "./names.ts";
 import { kernelNote } from "./target.ts";
 import { convertVersions } from "./versions/convert-versions.ts";
 
@@ -40,13 +41,24 @@ export function convertGraph(graph: Graph, outer: Scope | null, context: ModelCo
     const converted = log.attempt(
       node,
       () => convertOne(node, around, context),
-      () => [target.domain === "ai.onnx" ? convertBodies(node, scope, context) : node],
+      () => {
+        // Nodes that were added for a refused node are not needed.
+        additions.takeNodes();
+        return [target.domain === "ai.onnx" ? convertBodies(node, scope, context) : node];
+      },
     );
     nodes.push(...additions.takeNodes(), ...converted);
   }
   if (nodes.every((node, at) => node === graph.nodes[at])) return graph;
   const after = { ...graph, nodes };
-  return { ...after, constants: withoutUnused(additions.constants, graph, after) };
+  return { ...after, constants: neededConstants(additions.constants, graph, after) };
+}
+
+/** Returns a converted graph's constants, without those that the conversion made unused, and without unused added ones. */
+function neededConstants(added: readonly Constant[], before: Graph, after: Graph): Constant[] {
+  const [were, are] = [usesOf(before), usesOf(after)];
+  const kept = before.constants.filter(({ name }) => are.has(name) || !were.has(name));
+  return [...kept, ...added.filter(({ name }) => are.has(name))];
 }
 
 function convertOne(
@@ -63,23 +75,17 @@ function convertOne(
   if (version !== null) {
     const isFixed = !Object.values(node.attributes).some(isReference);
     if (!isFixed && version === familyVersion(node, target.opset)) return [node];
-    const converted = convertNode(node, opset, around);
-    log.converted(node, converted);
-    return [converted.node];
+    return log.converted(node, convertNode(node, opset, around));
   }
   if (target.domain === "openvino") {
-    const { length } = log.changes;
-    if (convertBodies(node, scope, context) !== node) {
-      // Changes logged for the node's body are discarded, because the node stays unchanged.
-      log.changes.length = length;
+    if (convertBodies(node, scope, context) !== node)
       throw refusal("the body has nodes of another opset, and bodies in an IR cannot be changed");
-    }
     // The node stays unchanged, because it has its own version.
     if (opset > target.opset)
       throw refusal(`it has opset ${opset}, and this package cannot convert it`);
     return [node];
   }
-  let revised: Revised;
+  let revised: Converted;
   try {
     revised = convertVersions(node, opset, around);
   } catch (cause) {
@@ -89,10 +95,10 @@ function convertOne(
     if (inside === null) throw cause;
     return inside;
   }
-  log.revised(node, revised);
+  const nodes = log.converted(node, revised);
   const note = kernelNote(node.op, opset, target.opset);
   if (note !== null) log.notes.add(note);
-  return revised.nodes.map((one) => convertBodies(one, scope, context));
+  return nodes.map((one) => convertBodies(one, scope, context));
 }
 
 /**
@@ -106,30 +112,18 @@ function replacedByBody(
   context: ModelContext,
 ): readonly ModelNode[] | null {
   const { model, target, names, log } = context;
-  const { scope } = around;
+  const { scope, additions } = around;
   if (target.opset > opset || hasFunction(model, node)) return null;
-  const typeOf = (name: string): TensorType | null => scope.typeOf(name);
+  const typeOf = (name: string): ReturnType<Scope["typeOf"]> => scope.typeOf(name);
   const body = standardBody(node, opset, typeOf, (name) => names.fresh(name));
   if (body === null) return null;
   const { nodes } = body.graph;
-  const inner = {
-    ...context,
-    model: { ...model, opsets: { ...model.opsets, "ai.onnx": body.opset } },
-  };
-  const { length } = log.changes;
-  const converted: ModelNode[] = [];
-  try {
-    for (const one of nodes) {
-      scope.learn(one, body.opset);
-      const replaced = convertOne(one, around, inner);
-      converted.push(...around.additions.takeNodes(), ...replaced);
-    }
-  } catch (cause) {
-    // With `force`, the node may stay unchanged, so changes and additions for its body are discarded.
-    log.changes.length = length;
-    around.additions.takeNodes();
-    throw cause;
-  }
+  const opsets = { ...model.opsets, "ai.onnx": body.opset };
+  const converted = nodes.flatMap((one) => {
+    scope.learn(one, body.opset);
+    const replaced = convertOne(one, around, { ...context, model: { ...model, opsets } });
+    return [...additions.takeNodes(), ...replaced];
+  });
   log.changed(node, `${node.op}-${body.opset} to the ${nodes.length} nodes that define it`);
   log.notes.add(
     `${nodeTitle(node)}: a runtime with a kernel for ${node.op} may round differently from the nodes that define it`,
@@ -137,19 +131,8 @@ function replacedByBody(
   return converted;
 }
 
-function convertBodies(node: ModelNode, scope: Scope, context: ModelContext): ModelNode {
-  let isSame = true;
-  const attributes = Object.entries(node.attributes).map(([name, attribute]) => {
-    if (attribute.type !== "other") return [name, attribute] as const;
-    const before = bodiesOf(attribute.graphs);
-    const graphs = before.map((body) => convertGraph(body, scope, context));
-    if (graphs.every((body, at) => body === before[at])) return [name, attribute] as const;
-    isSame = false;
-    const changed: Attribute = { ...attribute, graphs };
-    return [name, changed] as const;
-  });
-  return isSame ? node : { ...node, attributes: Object.fromEntries(attributes) };
-}
+const convertBodies = (node: ModelNode, scope: Scope, context: ModelContext): ModelNode =>
+  withBodies(node, (body) => convertGraph(body, scope, context));
 
 /**
  * Converts a function to the model's opset, because a function's nodes must have the same meaning as the model's nodes.

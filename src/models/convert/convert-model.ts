@@ -14,10 +14,8 @@ import type { Model } from "../model/model.ts";
 import { DEFAULTS_SINCE } from "../model/values.ts";
 import { NEWEST_OPSETS, type Domain } from "../../core/operators/operator.ts";
 import { opsetNotes } from "../model/model-notes.ts";
-import type { ModelContext } from "./context.ts";
+import { ConversionLog, Names, type ModelContext } from "./context.ts";
 import { convertFunction, convertGraph } from "./convert-graph.ts";
-import { ConversionLog } from "./log.ts";
-import { Names } from "./names.ts";
 import { checkTarget, runtimeNote, type CheckedTarget, type ConvertTarget } from "./target.ts";
 import { translateGraph } from "./translate-graph.ts";
 

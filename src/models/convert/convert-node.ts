@@ -13,9 +13,7 @@ import {
 } from "../../core/operators/operator.ts";
 import { settingOf } from "../../core/operators/settings.ts";
 import { tensor } from "../../core/tensor/tensor.ts";
-import type { Additions } from "./additions.ts";
-import type { GraphContext } from "./context.ts";
-import { cutData } from "./cut-data.ts";
+import type { Additions, Converted, GraphContext } from "./context.ts";
 import { adaptIndices } from "./indices.ts";
 import {
   adviceFor,
@@ -31,8 +29,7 @@ import {
   wordOf,
   type Meaning,
 } from "./meaning.ts";
-import { reword } from "./reword.ts";
-import type { Converted } from "./log.ts";
+import { cutData, reword } from "./reword.ts";
 import { printTarget, type CheckedTarget } from "./target.ts";
 
 /**
@@ -55,17 +52,17 @@ export function convertNode(node: ModelNode, opset: number, context: GraphContex
   const comparison = comparisonNote(row, meaning);
   const notes = [...meaning.trusted, ...undeclaredType(row, meaning, context)];
   if (comparison !== null) notes.push(comparison);
-  const to = { from: own.version, to: row, notes };
+  const titles = { from: versionTitle(own.version), to: versionTitle(row), notes };
   // ONNX nodes do not store a version.
   const says = row.domain === "ai.onnx" ? {} : { opset: firstOpset(row) };
   const isKept = row === own.version || row.domain === "ai.onnx";
-  if (!isForeign && isKept && isUnchanged(node, row, names, attributes)) return { node, ...to };
+  if (!isForeign && isKept && isUnchanged(node, row, names, attributes))
+    return { nodes: [node], ...titles };
   const { name, outputs } = node;
   const common = { name, op: row.name, domain: row.domain, inputs: names, outputs, attributes };
-  if (!isForeign) return { node: { ...node, ...common, ...says }, ...to };
-  const foreign = { ...common, ...says };
-  checkAccepted(foreign, row, scope);
-  return { node: foreign, ...to };
+  const converted = { ...(isForeign ? {} : node), ...common, ...says };
+  if (isForeign) checkAccepted(converted, row, scope);
+  return { nodes: [converted], ...titles };
 }
 
 function noVersion(op: string, target: CheckedTarget): string {

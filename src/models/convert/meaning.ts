@@ -120,12 +120,13 @@ const OTHER_NAMES: Readonly<Record<string, string>> = {
   ScatterElements: "ScatterElementsUpdate",
 };
 
+/** Returns the current and deprecated names of an operator in ONNX and OpenVINO. */
 function allNames(op: string): readonly string[] {
-  const isOld = operators().find(({ name, deprecated }) => name === op && deprecated !== undefined);
-  const plain = isOld?.deprecated ?? op;
-  const [base] = Object.entries(OTHER_NAMES).find(([, other]) => other === plain) ?? [plain];
-  const old = operators().filter(({ deprecated }) => deprecated === base);
-  return [...new Set([base, OTHER_NAMES[base] ?? base, ...old.map(({ name }) => name)])];
+  const old = operators().filter(({ deprecated }) => deprecated !== undefined);
+  const current = old.find(({ name }) => name === op)?.deprecated ?? op;
+  const [base] = Object.entries(OTHER_NAMES).find(([, other]) => other === current) ?? [current];
+  const others = old.filter(({ deprecated }) => deprecated === base).map(({ name }) => name);
+  return [...new Set([base, OTHER_NAMES[base] ?? base, ...others])];
 }
 
 /**
@@ -133,9 +134,11 @@ function allNames(op: string): readonly string[] {
  * older versions come before newer versions.
  */
 export function siblingsOf(op: string, domain: string): readonly OperatorVersion[] {
-  return allNames(op).flatMap((name) =>
-    operators().filter((one) => one.domain === domain && one.name === name),
-  );
+  const names = allNames(op);
+  const place = ({ name }: OperatorVersion): number => names.indexOf(name);
+  return operators()
+    .filter((one) => one.domain === domain && place(one) !== -1)
+    .sort((a, b) => place(a) - place(b));
 }
 
 export const firstOpset = ({ opset, sinceVersion }: OperatorVersion): number =>

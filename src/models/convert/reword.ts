@@ -1,18 +1,22 @@
-/** Equivalent operators and updates for a target that lacks a node's operator or reduction. */
+/** Equivalent operators, updates and data for a target that lacks a node's operator or reduction, or needs equal sizes. */
 
 import { runNode as run } from "../../core/functions.ts";
 import { quote } from "../model/graph.ts";
 import { readConstant, type Constant } from "../model/model.ts";
+import type { OperatorVersion } from "../../core/operators/operator.ts";
 import { lookUp } from "../../core/operators/registry.ts";
+import { normalizeAxis } from "../../core/operators/shapes.ts";
 import { reader } from "../../core/tensor/scalar.ts";
 import { isKnown, product } from "../../core/tensor/shape.ts";
 import { full, tensor, Tensor } from "../../core/tensor/tensor.ts";
-import type { GraphContext } from "./context.ts";
+import type { Additions, GraphContext } from "./context.ts";
 import {
   certainShape,
+  firstOpset,
   onlyDeclared,
   refusal,
   targetVersion,
+  versionTitle,
   wordOf,
   type Meaning,
 } from "./meaning.ts";
@@ -139,3 +143,61 @@ function expanded(
   };
   return additions.constant(indices, "expanded", make, [shape, axis]);
 }
+
+/**
+ * Returns data, or a Gather that selects the part of data that the indices can address. ONNX's GatherElements accepts
+ * indices that are smaller than data along other axes; OpenVINO's GatherElements-6 rejects such indices. Throws
+ * `unsupported-model` if the target requires equal sizes, and the sizes are unknown.
+ */
+export function cutData(
+  row: OperatorVersion,
+  { version, settings, inputs, trusted }: Meaning,
+  { target, scope, additions }: GraphContext,
+): string | undefined {
+  const { data = "", indices = "" } = inputs;
+  if (row.needsEqualAxes !== true || version.needsEqualAxes === true) return inputs.data;
+  const selector = targetVersion("Gather", target);
+  if (selector === null) return inputs.data;
+  const [whole, part] = [data, indices].map((name) => scope.typeOf(name)?.shape ?? null);
+  const unknown = (): Error =>
+    refusal(
+      `${versionTitle(row)} needs indices with the sizes of data except along the axis, and the sizes of ` +
+        `${quote(data)} and ${quote(indices)} are not known to be equal; declare their shapes`,
+    );
+  if (whole === null || part === null) throw unknown();
+  const own = normalizeAxis(Number(settings.axis), whole.length, {});
+  let isCertain = true;
+  let name = data;
+  for (const [axis, size] of whole.entries()) {
+    const { [axis]: dim } = part;
+    if (axis === own || (dim === size && dim !== null)) continue;
+    if (typeof size !== "number" || typeof dim !== "number") throw unknown();
+    // Indices larger than data are an error, which a later type check reports.
+    if (dim > size) continue;
+    isCertain &&= certainShape(data, scope)?.[axis] === size;
+    isCertain &&= certainShape(indices, scope)?.[axis] === dim;
+    name = select(name, selector, axis, dim, additions);
+  }
+  if (!isCertain)
+    trusted.add(onlyDeclared("shape", indices, `${quote(data)} was cut to fit this shape`));
+  return name;
+}
+
+/** Adds an OpenVINO Gather that selects the first `size` positions along one axis, and returns the name of its output. */
+const select = (
+  base: string,
+  selector: OperatorVersion,
+  axis: number,
+  size: number,
+  additions: Additions,
+): string =>
+  additions.added(base, "cut", [axis, size], (name) => {
+    const counted = Array.from({ length: size }, (_, position) => position);
+    const positions = additions.constant(base, `first_${size}`, () => int64([size], counted));
+    const along = additions.constant(base, "axis", () => int64([], [axis]), axis);
+    const common = { name, op: "Gather", domain: "openvino", opset: firstOpset(selector) };
+    return { ...common, inputs: [base, positions, along], outputs: [name], attributes: {} };
+  });
+
+const int64 = (shape: readonly number[], values: readonly number[]): Tensor =>
+  tensor("int64", shape, values.map(BigInt));

@@ -1,8 +1,7 @@
-/** Conversion targets, and the IR version and data types that each ai.onnx opset introduced. */
+/** Conversion targets, and notes about the runtimes that load them. */
 
 import { checkNames, factOf, printValue, readForeign } from "../../core/foreign.ts";
 import { unknownDomain } from "../../core/operators/registry.ts";
-import type { DType } from "../../core/tensor/dtype.ts";
 import { TensorError, type FieldsOf } from "../../core/errors.ts";
 import type { Domain } from "../../core/operators/operator.ts";
 import { checkOpset, firstIrVersion } from "../model/opset.ts";
@@ -61,40 +60,6 @@ export function kernelNote(op: string, from: number, to: number): string | null 
   if (since === null || from < since === to < since) return null;
   return `ONNX Runtime has another kernel for ${op} from opset ${since} on, which rounds differently; by the specification, the results are the same`;
 }
-
-/** The first opset in which Constant, Identity and Cast accept each data type. */
-const BROUGHT: Readonly<Record<DType, number>> = {
-  bool: 1,
-  string: 1,
-  float16: 1,
-  float32: 1,
-  float64: 1,
-  int8: 1,
-  int16: 1,
-  int32: 1,
-  int64: 1,
-  uint8: 1,
-  uint16: 1,
-  uint32: 1,
-  uint64: 1,
-  complex64: 1,
-  complex128: 1,
-  bfloat16: 13,
-  float8e4m3fn: 19,
-  float8e4m3fnuz: 19,
-  float8e5m2: 19,
-  float8e5m2fnuz: 19,
-  uint4: 21,
-  int4: 21,
-  float4e2m1: 23,
-  float8e8m0: 24,
-  uint2: 25,
-  int2: 25,
-  float6e2m3: 28,
-  float6e3m2: 28,
-};
-
-export const opsetOfDType = (dtype: DType): number => BROUGHT[dtype];
 
 const TARGET_KEYS = ["domain", "opset", "version"];
 

@@ -1,10 +1,10 @@
 /** Translates a graph between ONNX and OpenVINO. Every operator must exist in both formats. */
 
-import type { DType } from "../../core/tensor/dtype.ts";
 import { TensorError } from "../../core/errors.ts";
+import type { DType } from "../../core/tensor/dtype.ts";
 import { elementTypeOf } from "../model/element-type.ts";
 import { checkUnique, findOpset, MAX_NAMES, opsetOf, quote } from "../model/graph.ts";
-import { constantOf, destinationOf, inlineOperator } from "../model/inline.ts";
+import { constantOf, destinationOf, inlineOperator, narrowRulesOf } from "../model/inline.ts";
 import {
   nodeTitle,
   type Constant,
@@ -12,20 +12,34 @@ import {
   type ModelNode,
   type ValueInfo,
 } from "../model/model.ts";
+import { usesOf } from "../model/uses.ts";
 import { Scope } from "../model/values.ts";
-import { Additions, castDifference } from "./additions.ts";
-import type { GraphContext, ModelContext } from "./context.ts";
+import {
+  Additions,
+  saturatesByAttribute,
+  type GraphContext,
+  type ModelContext,
+} from "./context.ts";
 import { convertNode } from "./convert-node.ts";
 import { familyVersion, refusal } from "./meaning.ts";
-import { usesOf } from "../model/uses.ts";
-import { opsetOfDType } from "./target.ts";
+import { typesOf } from "./versions/facts.ts";
+import { historyOf } from "./versions/table.ts";
 
 /** Throws `unsupported-model` for operators without a translation, with up to 20 names. */
 export function translateGraph(graph: Graph, context: ModelContext): Graph {
+  const { model, log } = context;
   checkUnique(graph);
   checkOperators(graph, context);
   const translation = new Translation(graph, context);
-  for (const node of graph.nodes) translation.add(node);
+  for (const node of graph.nodes) {
+    const opset = opsetOf(model, node);
+    log.attempt(
+      node,
+      () => translation.add(node, opset),
+      () => {},
+    );
+    translation.scope.learn(node, opset);
+  }
   return translation.finish();
 }
 
@@ -49,56 +63,35 @@ function checkOperators({ nodes }: Graph, { model, target }: ModelContext): void
 }
 
 class Translation {
+  readonly scope: Scope;
   readonly #graph: Graph;
   readonly #context: ModelContext;
   readonly #around: GraphContext;
   readonly #nodes: ModelNode[] = [];
   readonly #constants: Constant[];
-  readonly #outputs: ReadonlySet<string>;
+  /** Other names of values, which `Identity` nodes gave to them. */
   readonly #aliases = new Map<string, string>();
 
   constructor(graph: Graph, context: ModelContext) {
     const { target, names } = context;
-    const scope = new Scope(graph);
+    this.scope = new Scope(graph);
     this.#graph = graph;
     this.#context = context;
-    this.#around = {
-      target,
-      scope,
-      additions: new Additions(target, names, scope),
-      force: false,
-    };
+    const additions = new Additions(target, names, this.scope);
+    this.#around = { target, scope: this.scope, additions, force: false };
     this.#constants = [...graph.constants];
-    this.#outputs = new Set(graph.outputs.map(({ name }) => name));
   }
 
-  add(node: ModelNode): void {
-    const { model, log } = this.#context;
-    const opset = opsetOf(model, node);
-    log.attempt(
-      node,
-      () => this.#translate(node, opset),
-      () => {},
-    );
-    this.#around.scope.learn(node, opset);
-  }
-
-  #translate(given: ModelNode, opset: number): void {
+  add(given: ModelNode, opset: number): void {
     const { target, log } = this.#context;
     const inputs = given.inputs.map((name) => this.#aliases.get(name) ?? name);
     const node = { ...given, inputs };
-    if (node.domain === target.domain) {
-      // ONNX models declare an opset per domain. In an IR, each node has its own version.
-      this.#nodes.push({ ...node, opset });
-      return;
-    }
-    if (inlineOperator(node) !== null) {
-      this.#addInline(node, opset);
-    } else {
-      const converted = convertNode(node, opset, this.#around);
-      log.converted(given, converted);
-      this.#nodes.push(...this.#around.additions.takeNodes(), converted.node);
-    }
+    // ONNX models declare an opset per domain. In an IR, each node has its own version.
+    if (node.domain === target.domain) this.#nodes.push({ ...node, opset });
+    else if (inlineOperator(node) === null) {
+      const converted = log.converted(given, convertNode(node, opset, this.#around));
+      this.#nodes.push(...this.#around.additions.takeNodes(), ...converted);
+    } else this.#addInline(node, opset);
   }
 
   #addInline(node: ModelNode, opset: number): void {
@@ -106,7 +99,6 @@ class Translation {
     const [input = ""] = node.inputs;
     const [output = ""] = node.outputs;
     if (output === "") return;
-    const isIdentity = node.op === "Identity";
     if (node.op === "Constant") {
       const one = constantOf(node, opset);
       if (one === null) throw refusal("its output has a data type that this package does not know");
@@ -114,35 +106,32 @@ class Translation {
       log.changed(node, "Constant to a constant of the graph");
       return;
     }
-    if (isIdentity && !this.#outputs.has(output)) {
+    const isIdentity = node.op === "Identity";
+    if (isIdentity && this.#graph.outputs.every(({ name }) => name !== output)) {
       this.#aliases.set(output, input);
       log.changed(node, "Identity to nothing");
       return;
     }
-    const dtype = isIdentity
-      ? (this.#around.scope.typeOf(input)?.dtype ?? null)
-      : destinationOf(node);
-    const made = this.#convertType(input, output, dtype);
-    const difference = node.op === "Cast" && dtype !== null ? castDifference(node, dtype) : null;
+    // An `Identity` that computes a graph output becomes a cast to the same data type.
+    const dtype = isIdentity ? (this.scope.typeOf(input)?.dtype ?? null) : destinationOf(node);
+    if (dtype === null)
+      throw refusal(`the data type to which it converts ${quote(input)} is unknown`);
+    this.#checkCast(dtype);
+    const made = this.#around.additions.castNode(input, output, dtype);
+    const difference = node.op === "Cast" ? castDifference(node, dtype) : null;
     if (difference !== null) log.notes.add(`${nodeTitle(node)}: ${difference}`);
     log.changed(node, `${node.op} to ${made.op}`);
     this.#nodes.push(node.name === "" ? made : { ...made, name: node.name });
   }
 
-  /** Adds a cast. An `Identity` that computes a graph output becomes a cast to the same data type. */
-  #convertType(from: string, to: string, dtype: DType | null): ModelNode {
+  #checkCast(dtype: DType): void {
     const { domain, opset } = this.#context.target;
-    if (dtype === null)
-      throw refusal(`the data type to which it converts ${quote(from)} is unknown`);
-    const since = opsetOfDType(dtype);
-    if (domain === "ai.onnx" && opset < since) {
+    const since = castSince(dtype);
+    if (domain === "ai.onnx" && opset < since)
       throw refusal(`Cast in opset ${opset} does not accept ${dtype}; opset ${since} supports it`);
-    }
     // OpenVINO's Convert does not accept strings.
-    if (domain === "openvino" && (elementTypeOf(dtype) === null || dtype === "string")) {
+    if (domain === "openvino" && (elementTypeOf(dtype) === null || dtype === "string"))
       throw refusal(`Convert does not accept ${dtype}`);
-    }
-    return this.#around.additions.castNode(from, to, dtype);
   }
 
   /** Returns the translated graph with the known types of its values. */
@@ -154,30 +143,29 @@ class Translation {
         `the input ${quote(untyped.name)} has a data type that this package does not know`,
       );
     }
+    const typed = (value: string): ValueInfo => ({ name: value, type: this.scope.typeOf(value) });
     const made = new Set(this.#nodes.flatMap((node) => node.outputs));
-    const inOrder = [...values.map((value) => value.name), ...made];
+    const inOrder = new Set([...values.map((value) => value.name), ...made]);
     const isDeclared = new Set([...inputs, ...outputs].map((value) => value.name));
-    const between = new Set(inOrder.filter((value) => made.has(value) && !isDeclared.has(value)));
-    const graph: Graph = {
+    const between = [...inOrder].filter((value) => made.has(value) && !isDeclared.has(value));
+    const uses = usesOf({ ...this.#graph, nodes: this.#nodes });
+    for (const value of inputs) uses.add(value.name);
+    return {
       name,
-      inputs: inputs.map((value) => this.#typed(value.name)),
-      outputs: outputs.map((value) => this.#typed(value.name)),
+      inputs: inputs.map((value) => typed(value.name)),
+      outputs: outputs.map((value) => typed(value.name)),
       nodes: this.#nodes,
-      constants: [],
-      values: [...between].map((value) => this.#typed(value)),
+      constants: [...this.#constants, ...this.#around.additions.constants]
+        .filter((one) => uses.has(one.name))
+        .map((one) => ({
+          name: one.name,
+          dtype: one.dtype,
+          shape: one.shape,
+          read: () => one.read(),
+        })),
+      values: between.map(typed),
       ...this.#otherNames(),
     };
-    const uses = usesOf(graph);
-    const isInput = new Set(inputs.map((value) => value.name));
-    graph.constants = [...this.#constants, ...this.#around.additions.constants]
-      .filter((one) => uses.has(one.name) || isInput.has(one.name))
-      .map((one) => ({
-        name: one.name,
-        dtype: one.dtype,
-        shape: one.shape,
-        read: () => one.read(),
-      }));
-    return graph;
   }
 
   /** Returns the names that `Identity` nodes gave to values. An IR can store several names per value. */
@@ -188,8 +176,21 @@ class Translation {
       aliases.set(name, [...(aliases.get(name) ?? []), alias]);
     return { aliases: Object.fromEntries(aliases) };
   }
+}
 
-  #typed(name: string): ValueInfo {
-    return { name, type: this.#around.scope.typeOf(name) };
+/** Returns the first opset in which Cast accepts a data type. */
+const castSince = (dtype: DType): number =>
+  historyOf("Cast").find(({ facts }) =>
+    facts.some(([fact, types]) => fact === "takes" && typesOf(types).includes(dtype)),
+  )?.since ?? 1;
+
+/** Describes how a Cast differs from OpenVINO's Convert to the same data type; null if they give equal results. */
+function castDifference(cast: ModelNode, dtype: DType): string | null {
+  const { saturates, roundMode } = narrowRulesOf(cast, { op: cast.op });
+  if (dtype === "float8e8m0") {
+    if (saturates && roundMode === "nearest") return null;
+    return "Convert to float8e8m0 saturates and rounds to nearest, which this Cast does not";
   }
+  if (!saturates || !saturatesByAttribute(dtype)) return null;
+  return `Convert does not saturate: numbers beyond the largest ${dtype} become infinity or NaN`;
 }

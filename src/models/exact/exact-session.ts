@@ -1,32 +1,29 @@
 /**
  * A model in the user's runtime whose scatters this package computes. `plan.ts` cuts the graph, `open.ts` makes the
- * sessions, `run.ts` runs the steps, and `bodies.ts` runs If, Loop, Scan and functions.
+ * sessions, and `run.ts` runs the steps.
  */
 
 import { isArray, namesOf, optionsOf, wrongOption } from "../../core/foreign.ts";
-import { TensorError } from "../../core/errors.ts";
-import { isOperator } from "../../core/operators/registry.ts";
 import { isBytes, type Bytes } from "../../core/tensor/bytes.ts";
 import { Tensor, type RuntimeTensor } from "../../core/tensor/tensor.ts";
-import { listFrom, recordFrom } from "../model/foreign.ts";
-import { modelFrom } from "../model/foreign-model.ts";
-import { checkUnique, listNames, quote } from "../model/graph.ts";
-import { missingInput } from "../model/inputs.ts";
-import { nodeTitle, type Graph, type Model, type ModelNode } from "../model/model.ts";
-import { listNodes, NodeIndex } from "../model/node-index.ts";
+import { listFrom, modelFrom, recordFrom } from "../model/foreign-model.ts";
+import { checkUnique } from "../model/graph.ts";
+import { missingInput, unknownInput } from "../model/inputs.ts";
+import type { Graph, Model, ModelNode } from "../model/model.ts";
+import { NodeIndex } from "../model/node-index.ts";
 import type { ReadExternal } from "../onnx/external.ts";
 import { modelBytes, readModel } from "../onnx/read-model.ts";
 import { writeModel } from "../onnx/write-model.ts";
-import { createSessionFrom, runtimeError, sessionTensor } from "../verify/session.ts";
-import { isCarried } from "./carry.ts";
+import { operatorNamed } from "../verify/capture.ts";
+import { createSessionFrom, orRuntimeError, sessionTensor } from "../verify/session.ts";
 import { foldConstants } from "./fold.ts";
 import { createGpuFrom, engineFrom, type CreateGpu, type ExactGpu } from "./gpu.ts";
 import { OpenParts } from "./open.ts";
-import type { RuntimeSession } from "./part-session.ts";
-import { plannedModel, planGraph } from "./plan.ts";
+import { plannedModel } from "./facts.ts";
+import { planGraph } from "./plan.ts";
 import type { GraphPlan } from "./steps.ts";
 import { ModelRun } from "./run.ts";
-import { TensorMaker } from "./tensor-maker.ts";
+import { isCarried, TensorMaker, type RuntimeSession } from "./runtime.ts";
 import { Frame, Value } from "./values.ts";
 
 /** The tensor type that the runtime's sessions accept and return. */
@@ -140,23 +137,21 @@ export async function createExactSession<S extends RuntimeSession>(
   // onnxruntime-node ignores values for inputs that have a default, and cannot transfer every data type.
   const isPlain = needed.length === all.length && !borders.some(({ type }) => isCarried(type));
   if (replaced.size === 0 && isPlain) {
-    let session: RuntimeSession;
-    try {
-      session = await createSession(bytes ?? writeModel(known));
-    } catch (cause) {
-      throw runtimeError("load", "the model", cause, known.graph.nodes);
-    }
-    return wholeSession(known.graph, session) as ExactSession<SessionValue<S>>;
+    const session = await orRuntimeError("load", "the model", known.graph.nodes, () =>
+      createSession(bytes ?? writeModel(known)),
+    );
+    const whole = sessionOf(known.graph, [], wholeRuns(known.graph, session));
+    return whole as ExactSession<SessionValue<S>>;
   }
   const planned = plannedModel(known, replaced);
   const paths = [...replaced.values()];
   await foldConstants(planned, createGpu === null ? createSession : null);
   const plan = planGraph(planned, known.graph, known.opsets);
-  const parts = new OpenParts(planned, createSession);
-  await parts.openAll(plan);
+  const parts = await OpenParts.of(planned, createSession, plan);
   try {
     const gpu = createGpu === null ? null : await engineFrom(createGpu);
-    return new CutSession(known.graph, plan, parts, paths, gpu) as ExactSession<SessionValue<S>>;
+    const cut = sessionOf(known.graph, paths, cutRuns(known.graph, plan, parts, gpu));
+    return cut as ExactSession<SessionValue<S>>;
   } catch (error) {
     await parts.release();
     throw error;
@@ -172,56 +167,59 @@ function inputsOf({ inputs, constants }: Graph): {
   return { needed: all.filter((name) => !defaults.has(name)), all };
 }
 
-/** Returns a function that runs actions one at a time, because a runtime may refuse overlapping runs. */
-function takingTurns(): <T>(action: () => Promise<T>) => Promise<T> {
+/** The runs of a model with or without replaced nodes. */
+interface Runs {
+  readonly sessionCount: number;
+  run(feeds: Readonly<Record<string, unknown>>, options?: object): Promise<object>;
+  release(): Promise<void>;
+}
+
+/** Returns a session that runs actions one at a time, because a runtime may refuse overlapping runs. */
+function sessionOf(graph: Graph, replaced: readonly string[], runs: Runs): ExactSession<unknown> {
   let last: Promise<unknown> = Promise.resolve();
-  return (action) => {
+  const inTurn = <T>(action: () => Promise<T>): Promise<T> => {
     const result = last.then(action);
     last = result.catch(() => {});
     return result;
   };
-}
-
-/** Wraps the runtime's session of a model without replaced nodes. The wrapper runs one call at a time. */
-function wholeSession(graph: Graph, session: RuntimeSession): ExactSession<unknown> {
-  const inTurn = takingTurns();
   return {
     inputNames: inputsOf(graph).needed,
     outputNames: graph.outputs.map(({ name }) => name),
-    replaced: [],
-    sessionCount: 1,
+    replaced,
+    get sessionCount() {
+      return runs.sessionCount;
+    },
     run: (feeds, options) =>
       inTurn(async () => {
-        const own = Object.entries(recordFrom("the feeds", feeds)).map(
-          ([name, value]) => [name, Tensor.isTensor(value) ? sessionTensor(value) : value] as const,
-        );
-        const more = options === undefined ? [] : [options as never];
-        try {
-          const outputs = await session.run(Object.fromEntries(own) as never, ...more);
-          return outputs as Readonly<Record<string, unknown>>;
-        } catch (cause) {
-          throw runtimeError("run", "the model", cause, graph.nodes);
-        }
+        const outputs = await runs.run(recordFrom("the feeds", feeds), options);
+        return outputs as Readonly<Record<string, unknown>>;
       }),
-    release: () => inTurn(async () => session.release?.()),
+    release: () => inTurn(() => runs.release()),
   };
 }
+
+/** Runs a model without replaced nodes in the runtime's session. */
+const wholeRuns = ({ nodes }: Graph, session: RuntimeSession): Runs => ({
+  sessionCount: 1,
+  run(feeds, options) {
+    const own = Object.entries(feeds).map(
+      ([name, value]) => [name, Tensor.isTensor(value) ? sessionTensor(value) : value] as const,
+    );
+    const more = options === undefined ? [] : [options as never];
+    const start = (): Promise<object> => session.run(Object.fromEntries(own) as never, ...more);
+    return orRuntimeError("run", "the model", nodes, start);
+  },
+  release: async () => session.release?.(),
+});
 
 function nodesToReplace(model: Model, nodes: unknown): Map<ModelNode, string> {
   const index = new NodeIndex(model);
   if (isArray(nodes)) {
     const found = listFrom<unknown>("nodes", nodes).map((name) => {
       if (typeof name !== "string") throw wrongOption("nodes", "names", name);
-      return index.find(name);
+      return operatorNamed(index, name, "nodes");
     });
-    const other = found.find(({ node }) => !isOperator(node));
-    if (other === undefined) return new Map(found.map((one) => [one.node, index.pathOf(one)]));
-    const what = `${nodeTitle(other.node)} is ${other.node.op}, which is not a scatter or gather`;
-    const sentence = `${what}; the model has ${listNodes(index.family)}`;
-    throw new TensorError("unsupported-model", sentence, {
-      node: nodeTitle(other.node),
-      key: "nodes",
-    });
+    return new Map(found.map((one) => [one.node, index.pathOf(one)]));
   }
   if (nodes !== "scatters" && nodes !== "all") {
     throw wrongOption("nodes", '"scatters", "all" or a list of names', nodes);
@@ -230,101 +228,46 @@ function nodesToReplace(model: Model, nodes: unknown): Map<ModelNode, string> {
   return new Map(chosen.map((one) => [one.node, index.pathOf(one)]));
 }
 
-class CutSession implements ExactSession<unknown> {
-  readonly inputNames: readonly string[];
-  readonly outputNames: readonly string[];
-  readonly replaced: readonly string[];
-  readonly #plan: GraphPlan;
-  #parts: OpenParts;
-  readonly #maker: TensorMaker;
-  readonly #known: ReadonlySet<string>;
-  readonly #inTurn = takingTurns();
-
-  readonly #gpu: ExactGpu | null;
-
-  constructor(
-    graph: Graph,
-    plan: GraphPlan,
-    parts: OpenParts,
-    replaced: readonly string[],
-    gpu: ExactGpu | null,
-  ) {
-    this.#plan = plan;
-    this.#gpu = gpu;
-    this.#parts = parts;
-    this.#maker = new TensorMaker(parts.createSession);
-    this.replaced = replaced;
-    const { needed, all } = inputsOf(graph);
-    this.#known = new Set(all);
-    this.inputNames = needed;
-    this.outputNames = graph.outputs.map(({ name }) => name);
-  }
-
-  get sessionCount(): number {
-    return this.#parts.sessions.size;
-  }
-
-  run(
-    feeds: Readonly<Record<string, unknown>>,
-    options?: object,
-  ): Promise<Readonly<Record<string, unknown>>> {
-    return this.#inTurn(() => this.#run(feeds, options));
-  }
-
-  async #run(
-    feeds: Readonly<Record<string, unknown>>,
-    options?: object,
-  ): Promise<Readonly<Record<string, unknown>>> {
-    const frame = this.#frameOf(feeds);
-    this.#parts = await this.#parts.withGiven(this.#plan, Object.keys(feeds));
-    const learn = (value: unknown): void => this.#maker.learn(value);
-    const run = new ModelRun(this.#parts, options, learn, this.#gpu);
-    try {
-      await run.steps(this.#plan, frame);
-      await run.end();
-    } catch (error) {
-      await run.abandon(frame);
-      throw error;
-    }
-    const outputs: [string, unknown][] = [];
-    for (const name of this.outputNames) {
-      const value = run.valueOf(this.#plan, frame, name);
-      // oxlint-disable-next-line no-await-in-loop
-      if (!value.isOwn) await run.toHost([value]);
-      // If no value has shown the runtime's tensor class, a small session creates a tensor of this class.
-      // oxlint-disable-next-line no-await-in-loop
-      outputs.push([name, await this.#maker.tensorOf(value, name)]);
-    }
-    // The view was copied, so the runtime's buffer is no longer needed.
-    for (const name of this.outputNames) if (frame.get(name)?.isOwn === false) frame.drop(name);
-    return Object.fromEntries(outputs);
-  }
-
-  /** @throws TensorError `shape-mismatch` for missing and unknown inputs */
-  #frameOf(given: Readonly<Record<string, unknown>>): Frame {
-    const feeds = recordFrom("the feeds", given);
+/** Runs a model in parts. */
+function cutRuns(graph: Graph, plan: GraphPlan, opened: OpenParts, gpu: ExactGpu | null): Runs {
+  let parts = opened;
+  const { needed, all } = inputsOf(graph);
+  const maker = new TensorMaker(parts.createSession);
+  const frameOf = (feeds: Readonly<Record<string, unknown>>): Frame => {
     const frame = new Frame();
     for (const [name, value] of Object.entries(feeds)) {
-      if (!this.#known.has(name)) {
-        const sentence = `the model has no input ${quote(name)}; it has ${listNames([...this.#known])}`;
-        throw new TensorError("shape-mismatch", sentence, {
-          input: name,
-          allowed: [...this.#known],
-        });
-      }
-      this.#maker.learn(value);
-      frame.set(name, Tensor.isTensor(value) ? Value.lentTensor(value) : Value.lent(value));
+      if (!all.includes(name)) throw unknownInput(name, all, "the model");
+      maker.learn(value);
+      frame.set(name, new Value(value, { isLent: true }));
     }
-    const missing = this.inputNames.find((name) => frame.get(name) === undefined);
-    if (missing !== undefined) throw missingInput(missing, this.inputNames, "the model");
+    const missing = needed.find((name) => frame.get(name) === undefined);
+    if (missing !== undefined) throw missingInput(missing, needed, "the model");
     return frame;
-  }
-
-  release(): Promise<void> {
-    return this.#inTurn(async () => {
+  };
+  return {
+    get sessionCount() {
+      return parts.sessions.size;
+    },
+    async run(feeds, options) {
+      const frame = frameOf(feeds);
+      parts = await parts.withGiven(plan, Object.keys(feeds));
+      const run = new ModelRun({ parts, options, gpu, onTensor: (value) => maker.learn(value) });
+      await run.all(plan, frame);
+      const outputs: [string, unknown][] = [];
+      for (const { name } of graph.outputs) {
+        const value = run.valueOf(plan, frame, name);
+        if (!value.isOwn) await run.toHost([value]);
+        // If no value has shown the runtime's tensor class, a small session creates a tensor of this class.
+        outputs.push([name, await maker.tensorOf(value, name)]);
+      }
+      // The view was copied, so the runtime's buffer is no longer needed.
+      for (const { name } of graph.outputs) if (frame.get(name)?.isOwn === false) frame.drop(name);
+      return Object.fromEntries(outputs);
+    },
+    async release() {
       // The runtime destroys the device together with its last session.
-      this.#gpu?.dispose();
-      await this.#parts.release();
-    });
-  }
+      gpu?.dispose();
+      await parts.release();
+    },
+  };
 }

@@ -6,29 +6,24 @@
  */
 
 import { runNode as run } from "../../core/functions.ts";
-import type { Tensor } from "../../core/tensor/tensor.ts";
+import { bodiesIn } from "../control-flow/iterations.ts";
 import { functionOf } from "../model/bound-graph.ts";
-import { findOpset } from "../model/graph.ts";
 import {
   constant,
   readConstant,
   type Constant,
   type Graph,
-  type Model,
   type ModelNode,
 } from "../model/model.ts";
 import { meantSpec, namingNode } from "../model/run-model.ts";
-import { Scope } from "../model/values.ts";
+import type { Scope } from "../model/values.ts";
 import { GraphUses } from "../model/uses.ts";
-import { neededNodes } from "../split/needed.ts";
-import { partOf } from "../split/part.ts";
-import { openModel } from "../verify/carried.ts";
-import { runtimeError, type CreateSession, type OpenSession } from "../verify/session.ts";
+import { neededNodes, neededPart } from "../split/part.ts";
+import { withModel } from "../verify/carried.ts";
+import { orRuntimeError, type CreateSession } from "../verify/session.ts";
 import { partTitle } from "./open.ts";
-import type { CreatePart } from "./part-session.ts";
-import { bodiesIn, constantsOf, mayFold, namesOf, tracedConstants } from "./constants.ts";
-import { isOurs, type Planned } from "./plan.ts";
-import type { Opsets } from "./steps.ts";
+import type { CreatePart } from "./runtime.ts";
+import { factsOf, isOurs, mayFold, type GraphFacts, type Planned } from "./facts.ts";
 
 /** Returns a constant from the graph or an enclosing graph; null for other values. */
 type ConstantOf = (name: string) => Constant | null;
@@ -55,7 +50,6 @@ export async function foldConstants(
     folding.given,
   );
   // Nodes run one after another, because a node may use earlier results.
-  // oxlint-disable-next-line no-await-in-loop
   for (const node of graph.nodes) if (nodes.has(node)) await folding.add(node);
 }
 
@@ -63,12 +57,9 @@ class Folding {
   readonly #planned: Planned;
   readonly #createSession: CreatePart | null;
   readonly #graph: Graph;
-  readonly #opsets: Opsets;
   readonly #outer: Outer | null;
-  readonly #scope: Scope;
-  readonly #own: ReadonlySet<string>;
+  readonly #facts: GraphFacts;
   readonly #uses: GraphUses;
-  readonly #constants: Map<string, Constant>;
   readonly #folded = new Map<string, Constant>();
   readonly #foldable = new Set<string>();
 
@@ -82,29 +73,22 @@ class Folding {
     this.#planned = planned;
     this.#createSession = createSession;
     this.#graph = graph;
-    this.#opsets = model.opsets;
     this.#outer = outer;
-    this.#own = namesOf(graph);
     this.#uses = new GraphUses(graph.nodes);
-    const version = outer === null ? model.irVersion : Infinity;
-    this.#scope = new Scope(graph, outer?.scope ?? null, model.irVersion);
-    for (const node of graph.nodes) this.#scope.learn(node, findOpset(model.opsets, node));
-    this.#constants = new Map(constantsOf(graph, model.opsets, version));
-    const isConstant = (name: string): boolean => this.#constantOf(name) !== null;
-    for (const [name, one] of tracedConstants(model, graph, this.#scope, isConstant))
-      this.#constants.set(name, one);
+    const isOuterConstant = (name: string): boolean => Boolean(outer?.constantOf(name));
+    this.#facts = factsOf(planned, graph, model.opsets, outer, isOuterConstant);
     folded.set(graph, this.#folded);
   }
 
   /** Names of values that no node of the graph has to compute. */
   readonly given = {
-    has: (name: string): boolean => !this.#uses.makers.has(name) || this.#constants.has(name),
+    has: (name: string): boolean => !this.#uses.makers.has(name) || this.#facts.constants.has(name),
   };
 
   readonly #constantOf: ConstantOf = (name) =>
     this.#folded.get(name) ??
-    this.#constants.get(name) ??
-    (this.#own.has(name) ? null : (this.#outer?.constantOf(name) ?? null));
+    this.#facts.constants.get(name) ??
+    (this.#facts.own.has(name) ? null : (this.#outer?.constantOf(name) ?? null));
 
   #isFixed(name: string): boolean {
     return this.#foldable.has(name) || this.#constantOf(name) !== null;
@@ -125,9 +109,8 @@ class Folding {
     await this.#compute(
       needs.filter((name) => this.#foldable.has(name) && (!isCall || isShared(name))),
     );
-    const around = { constantOf: this.#constantOf, scope: this.#scope };
+    const around = { constantOf: this.#constantOf, scope: this.#facts.scope };
     for (const body of functionOf(model, node) === null ? bodiesIn(node) : [])
-      // oxlint-disable-next-line no-await-in-loop
       await foldConstants(this.#planned, this.#createSession, body, around);
   }
 
@@ -137,7 +120,9 @@ class Folding {
     const known = node.inputs.map((name) => (name === "" ? undefined : this.#constantOf(name)));
     if (known.includes(null)) return;
     const inputs = known.map((one) => (one ? readConstant(one) : undefined));
-    const [result] = namingNode(node, () => run(meantSpec(this.#opsets, node), inputs));
+    const [result] = namingNode(node, () =>
+      run(meantSpec(this.#planned.model.opsets, node), inputs),
+    );
     this.#folded.set(node.outputs[0], constant(node.outputs[0], result));
   }
 
@@ -145,34 +130,18 @@ class Folding {
   async #compute(names: readonly string[]): Promise<void> {
     if (names.length === 0 || this.#createSession === null) return;
     const given = { has: (name: string) => this.#constantOf(name) !== null };
-    const needed = neededNodes(this.#graph, names, given);
-    const part = partOf(this.#planned.model, {
-      ...{ graph: this.#graph, opsets: this.#opsets, inputs: [] },
-      nodes: this.#graph.nodes.filter((node) => needed.nodes.has(node)),
-      outputs: names.map((name) => ({ name, type: null })),
-      constants: [...needed.names].map(this.#constantOf).filter((one) => one !== null),
-    });
-    const outputs = await this.#runPart(part, names);
+    const part = neededPart(this.#planned.model, this.#graph, names, given, (needed) => ({
+      inputs: [],
+      constants: [...needed].map(this.#constantOf).filter((one) => one !== null),
+    }));
+    const { nodes } = part.graph;
+    const createSession = this.#createSession as CreateSession;
+    const outputs = await orRuntimeError("run", partTitle(nodes), nodes, () =>
+      withModel(createSession, part, (session) => session.run(new Map(), names)),
+    );
     for (const [name, value] of outputs) {
       this.#folded.set(name, constant(name, value));
       this.#foldable.delete(name);
-    }
-  }
-
-  async #runPart(part: Model, names: readonly string[]): Promise<ReadonlyMap<string, Tensor>> {
-    const { nodes } = part.graph;
-    let session: OpenSession;
-    try {
-      session = await openModel(this.#createSession as CreateSession, part);
-    } catch (cause) {
-      throw runtimeError("load", partTitle(nodes), cause, nodes);
-    }
-    try {
-      return await session.run(new Map(), names);
-    } catch (cause) {
-      throw runtimeError("run", partTitle(nodes), cause, nodes);
-    } finally {
-      await session.release();
     }
   }
 }

@@ -7,7 +7,7 @@
  * -25, Unsqueeze-1 to -25.
  */
 
-import { malformed, TensorError } from "../../core/errors.ts";
+import { malformed } from "../../core/errors.ts";
 import { allocate, DTYPES, integerRange, type DType } from "../../core/tensor/dtype.ts";
 import { isKnown, printShape, product } from "../../core/tensor/shape.ts";
 import { Tensor } from "../../core/tensor/tensor.ts";
@@ -16,7 +16,7 @@ import { findOpset, opsetOf } from "../model/graph.ts";
 import { destinationOf, narrowRulesOf } from "../model/inline.ts";
 import { nodeTitle, type Graph, type ModelNode } from "../model/model.ts";
 import type { Scope } from "../model/values.ts";
-import type { Opsets } from "./steps.ts";
+import type { Opsets } from "./facts.ts";
 import { fromBuffer, type ExactGpu } from "./gpu.ts";
 import { Value } from "./values.ts";
 
@@ -60,9 +60,9 @@ const reshaped = ({ node, values, tensors, gpu }: GlueCall, shape: number[]): Va
   const [{ dtype, size, data }] = tensors;
   if (gpu !== null && values[0].isOnGpu) {
     const { buffer } = values[0].onGpu(gpu, node.inputs[0]);
-    return Value.viewOnGpu(fromBuffer(gpu, buffer, dtype, shape), values[0]);
+    return new Value(null, { device: fromBuffer(gpu, buffer, dtype, shape), of: values[0] });
   }
-  return Value.view(new Tensor(dtype, shape, size, data), values[0]);
+  return new Value(new Tensor(dtype, shape, size, data), { of: values[0] });
 };
 
 const unsqueeze: Glue = (call) => {
@@ -93,7 +93,7 @@ const squeeze: Glue = (call) => {
 };
 
 const made = (dtype: DType, shape: number[], data: BigInt64Array | Uint8Array): Value =>
-  Value.ofTensor(new Tensor(dtype, shape, data.length, data));
+  new Value(new Tensor(dtype, shape, data.length, data));
 
 /** The first version of Shape that can return a range of the dimensions. */
 const PART_OF_SHAPE = 15;
@@ -132,39 +132,35 @@ const equal: Glue = ({ node, tensors: [first, second] }) => {
 const cast: Glue = ({ node, tensors: [source] }) => {
   const fields = { op: "Cast" };
   const rules = narrowRulesOf(node, fields);
-  return Value.ofTensor(castTensor(source, destinationOf(node) as DType, fields, rules));
+  return new Value(castTensor(source, destinationOf(node) as DType, fields, rules));
 };
 
 const identity: Glue = ({ values: [value] }) => value;
 
-interface GlueRow {
-  readonly run: Glue;
-  /** The operator's minimum number of inputs. */
-  readonly inputs: number;
-  /**
-   * True if each input must be a single integer or boolean. Single elements are enough for conditions. The other
-   * operators do not read the elements of their first input.
-   */
-  readonly isOfScalars: boolean;
-}
+/** Operators whose inputs must be single integers or booleans. Single elements are enough for conditions. */
+const OF_SCALARS: ReadonlyMap<string, Glue> = new Map([
+  ["Cast", cast],
+  ["Equal", equal],
+  ["Not", not],
+]);
 
-const GLUE: ReadonlyMap<string, GlueRow> = new Map([
-  ["Cast", { run: cast, inputs: 1, isOfScalars: true }],
-  ["Equal", { run: equal, inputs: 2, isOfScalars: true }],
-  ["Identity", { run: identity, inputs: 1, isOfScalars: false }],
-  ["Not", { run: not, inputs: 1, isOfScalars: true }],
-  ["Shape", { run: shape, inputs: 1, isOfScalars: false }],
-  ["Size", { run: size, inputs: 1, isOfScalars: false }],
-  ["Squeeze", { run: squeeze, inputs: 1, isOfScalars: false }],
-  ["Unsqueeze", { run: unsqueeze, inputs: 1, isOfScalars: false }],
+/** Operators that do not read the elements of their first input. */
+const OF_SHAPES: ReadonlyMap<string, Glue> = new Map([
+  ["Identity", identity],
+  ["Shape", shape],
+  ["Size", size],
+  ["Squeeze", squeeze],
+  ["Unsqueeze", unsqueeze],
 ]);
 
 export function isGlue(node: ModelNode, opsets: Opsets, scope: Scope): boolean {
-  const row = node.domain === "ai.onnx" ? GLUE.get(node.op) : undefined;
-  if (row === undefined || findOpset(opsets, node) === null) return false;
-  if (node.inputs.length < row.inputs || node.inputs.includes("")) return false;
-  if (node.op === "Cast" && !isWhole(destinationOf(node))) return false;
-  return !row.isOfScalars || node.inputs.every((name) => isWholeScalar(scope, name));
+  const { op, domain, inputs } = node;
+  if (domain !== "ai.onnx" || findOpset(opsets, node) === null) return false;
+  if (inputs.length < (op === "Equal" ? 2 : 1) || inputs.includes("")) return false;
+  if (op === "Cast" && !isWhole(destinationOf(node))) return false;
+  return (
+    OF_SHAPES.has(op) || (OF_SCALARS.has(op) && inputs.every((name) => isWholeScalar(scope, name)))
+  );
 }
 
 const isWhole = (dtype: DType | null): boolean =>
@@ -179,29 +175,23 @@ function isWholeScalar(scope: Scope, name: string): boolean {
 
 /** Returns the inputs whose elements a small operator reads. These inputs must be on the host. */
 export const readByGlue = ({ op }: ModelNode, values: readonly Value[]): readonly Value[] =>
-  GLUE.get(op)?.isOfScalars === false ? values.slice(1) : values;
+  OF_SHAPES.has(op) ? values.slice(1) : values;
 
-/** Runs a small operator. If all values are on the host, `gpu` is null. */
+/** Runs a node for which `isGlue` is true. If all values are on the host, `gpu` is null. */
 export function runGlue(
   node: ModelNode,
   opsets: Opsets,
   values: readonly Value[],
   gpu: ExactGpu | null,
 ): Value {
-  const row = GLUE.get(node.op);
-  if (row === undefined)
-    throw new TensorError(
-      "unsupported-model",
-      `${nodeTitle(node)} is not supported by exact sessions`,
-      { node: nodeTitle(node) },
-    );
+  const glue = (OF_SCALARS.get(node.op) ?? OF_SHAPES.get(node.op)) as Glue;
   const tensors = values.map((value, at) => {
     const { [at]: name } = node.inputs;
     if (gpu === null || !value.isOnGpu) return value.tensor(name);
     const { dtype, shape: dims } = value.onGpu(gpu, name);
     return new Tensor(dtype, [...dims], product(dims), allocate(dtype, 0));
   });
-  return row.run({ node, opset: opsetOf({ opsets }, node), values, tensors, gpu });
+  return glue({ node, opset: opsetOf({ opsets }, node), values, tensors, gpu });
 }
 
 export const isGlueGraph = ({ nodes }: Graph, opsets: Opsets, scope: Scope): boolean =>

@@ -110,8 +110,6 @@ export const gpuSessionTensor = ({
   location: "gpu-buffer",
 });
 
-type NameOf = FunctionName;
-
 /**
  * Starts a node on the engine and returns immediately; null for calls that the engine cannot compute, such as sums of
  * float64. A bad index on the GPU rejects `done`. For a scatter in place, `out` is the tensor of data. Throws the
@@ -123,7 +121,7 @@ export function callOnEngine(
   inputs: readonly (ExactGpuTensor | undefined)[],
   out: ExactGpuTensor | undefined,
 ): ExactGpuTensor | null {
-  const names = Object.keys(FUNCTIONS) as NameOf[];
+  const names = Object.keys(FUNCTIONS) as FunctionName[];
   const name = names.find((one) => FUNCTIONS[one] === call.operator);
   const plain = name === undefined ? undefined : FUNCTIONS[name].plain;
   if (name === undefined || plain === undefined) return null;

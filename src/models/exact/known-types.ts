@@ -10,15 +10,9 @@ import { layoutOf, LOOP_OWN, loopShape, slicingOf } from "../control-flow/iterat
 import { findOpset } from "../model/graph.ts";
 import { eitherKnown, NOTHING_KNOWN, sameType, unifyTypes, type Known } from "../model/known.ts";
 import type { ModelNode, ValueInfo } from "../model/model.ts";
-import { outputsOf } from "../model/types/outputs.ts";
+import { outputsOf } from "../model/types/table.ts";
+import type { OutputMetadata } from "./runtime.ts";
 import { ownerOf, type BodyStep, type GraphPlan } from "./steps.ts";
-
-export interface OutputMetadata {
-  readonly name: string;
-  readonly type?: unknown;
-  /** The sizes or the names of the dimensions. */
-  readonly shape?: unknown;
-}
 
 export class KnownTypes {
   readonly #learned = new Map<GraphPlan, Map<string, TensorType>>();

@@ -10,14 +10,13 @@ import {
   type ValueInfo,
 } from "../model/model.ts";
 import { quote } from "../model/graph.ts";
-import { runtimeError } from "../verify/session.ts";
+import { orRuntimeError } from "../verify/session.ts";
 import { writeModel } from "../onnx/write-model.ts";
-import { carriedSession, isCarried } from "./carry.ts";
-import type { CreatePart, RuntimeSession } from "./part-session.ts";
+import { carriedSession, isCarried, type CreatePart, type RuntimeSession } from "./runtime.ts";
 import { partOf } from "../split/part.ts";
 import { needsOfSession, ownerOf, type GraphPlan, type SessionStep } from "./steps.ts";
 import { KnownTypes } from "./known-types.ts";
-import type { Planned } from "./plan.ts";
+import type { Planned } from "./facts.ts";
 import { Value } from "./values.ts";
 
 /** A runtime session with its input names. */
@@ -37,10 +36,27 @@ export class OpenParts {
   /** The inputs with a default that a caller has supplied. These inputs become session inputs. */
   readonly #given: ReadonlySet<string>;
 
-  constructor(planned: Planned, createSession: CreatePart, given: ReadonlySet<string> = new Set()) {
+  private constructor(planned: Planned, createSession: CreatePart, given: ReadonlySet<string>) {
     this.#planned = planned;
     this.createSession = createSession;
     this.#given = given;
+  }
+
+  /** Creates all sessions of a plan. If one fails, the sessions created so far are released. */
+  static async of(
+    planned: Planned,
+    createSession: CreatePart,
+    plan: GraphPlan,
+    given: ReadonlySet<string> = new Set(),
+  ): Promise<OpenParts> {
+    const parts = new OpenParts(planned, createSession, given);
+    try {
+      await parts.#open(plan);
+      return parts;
+    } catch (error) {
+      await parts.release();
+      throw error;
+    }
   }
 
   /**
@@ -52,28 +68,16 @@ export class OpenParts {
     const more = names.filter((name) => !this.#given.has(name) && defaultOf(plan, name) !== null);
     if (more.length === 0) return this;
     const given = new Set([...this.#given, ...more]);
-    const parts = new OpenParts(this.#planned, this.createSession, given);
-    await parts.openAll(plan);
+    const parts = await OpenParts.of(this.#planned, this.createSession, plan, given);
     await this.release();
     return parts;
   }
 
-  /** Creates all sessions. If one fails, the sessions created so far are released. */
-  async openAll(plan: GraphPlan): Promise<void> {
-    try {
-      await this.open(plan);
-    } catch (error) {
-      await this.release();
-      throw error;
-    }
-  }
-
   /** Throws `unsupported-model` for a session input of unknown data type; `runtime` for an error of `createSession`. */
-  async open(plan: GraphPlan): Promise<void> {
+  async #open(plan: GraphPlan): Promise<void> {
     for (const step of plan.steps) {
       switch (step.is) {
         case "session":
-          // oxlint-disable-next-line no-await-in-loop
           await this.#openSession(plan, step);
           break;
         case "call":
@@ -82,8 +86,7 @@ export class OpenParts {
           break;
         case "body":
           this.types.learnInputs(plan, step);
-          // oxlint-disable-next-line no-await-in-loop
-          for (const body of step.bodies) await this.open(body);
+          for (const body of step.bodies) await this.#open(body);
           this.types.learnBodies(plan, step);
       }
     }
@@ -95,57 +98,39 @@ export class OpenParts {
     const { nodes, outputs } = step;
     const { copies, needs } = needsOfSession(plan, nodes, outputs);
     const constants: Constant[] = [];
-    const inputs: ValueInfo[] = [];
-    const defaults: ValueInfo[] = [];
+    const fed: string[] = [];
+    // The runtime neither folds nor packs an input's default value, because the caller may supply another value.
+    const defaults: string[] = [];
     for (const name of needs) {
       const constant = findConstant(plan, name);
-      const ofInput = constant === null ? this.#defaultOf(plan, name) : null;
-      if (constant !== null) constants.push(constant);
-      else if (ofInput === null) inputs.push(this.#inputOf(plan, name, nodes));
-      else {
-        // The runtime neither folds nor packs an input's default value, because the caller may supply another value.
-        constants.push(ofInput);
-        defaults.push(this.#inputOf(plan, name, nodes));
-      }
+      const value = constant ?? (this.#given.has(name) ? null : defaultOf(plan, name));
+      if (value === null) fed.push(name);
+      else constants.push(value);
+      if (value !== null && constant === null) defaults.push(name);
     }
+    const inputs = [...fed, ...defaults].map((name) => this.#inputOf(plan, name, nodes));
     const part = partOf(model, {
-      ...{
-        graph,
-        opsets,
-        nodes: [...copies, ...nodes],
-        inputs: [...inputs, ...defaults],
-        constants,
-      },
+      ...{ graph, opsets, nodes: [...copies, ...nodes], inputs, constants },
       outputs: outputs.map((name) => outputInfo(plan, name)),
       typeOf: (name) => ownerOf(plan, name).scope.get(name).certain.type,
     });
     for (const node of [...copies, ...nodes]) this.types.learnNode(plan, node);
-    const session = await this.#load(
-      part,
-      nodes,
-      inputs.some(({ type }) => isCarried(type)) ||
-        outputs.some((name) => isCarried(this.types.typeOf(plan, name))),
-    );
-    this.sessions.set(step, { session, inputs: inputs.map(({ name }) => name) });
+    const needsCarrier =
+      inputs.some(({ name, type }) => fed.includes(name) && isCarried(type)) ||
+      outputs.some((name) => isCarried(this.types.typeOf(plan, name)));
+    const session = await this.#load(part, nodes, needsCarrier);
+    this.sessions.set(step, { session, inputs: fed });
     this.types.learnOutputs(plan, session.outputMetadata ?? [], part.graph.outputs);
   }
 
-  async #load(
-    part: Model,
-    nodes: readonly ModelNode[],
-    needsCarrier: boolean,
-  ): Promise<RuntimeSession> {
-    let session: RuntimeSession;
-    try {
-      session = needsCarrier
+  #load(part: Model, nodes: readonly ModelNode[], needsCarrier: boolean): Promise<RuntimeSession> {
+    return orRuntimeError("load", partTitle(nodes), nodes, async () => {
+      const session = needsCarrier
         ? await carriedSession(this.createSession, part)
         : await this.createSession(writeModel(part));
       if (typeof session.run === "function") return session;
-    } catch (cause) {
-      throw runtimeError("load", partTitle(nodes), cause, nodes);
-    }
-    throw new TensorError("attribute", "createSession must return a session with a function run", {
-      key: "createSession",
+      const sentence = "createSession must return a session with a function run";
+      throw new TensorError("attribute", sentence, { key: "createSession" });
     });
   }
 
@@ -166,10 +151,6 @@ export class OpenParts {
     });
   }
 
-  #defaultOf(plan: GraphPlan, name: string): Constant | null {
-    return this.#given.has(name) ? null : defaultOf(plan, name);
-  }
-
   /** Returns a constant by its name in a graph; null for other values. Each constant is read once. */
   constant(plan: GraphPlan, name: string): Value | null {
     const owner = ownerOf(plan, name);
@@ -178,7 +159,7 @@ export class OpenParts {
     let value = known.get(name);
     if (value === undefined) {
       const constant = findConstant(owner, name) ?? defaultOf(owner, name);
-      value = constant && Value.lentTensor(readConstant(constant));
+      value = constant && new Value(readConstant(constant), { isLent: true });
       known.set(name, value);
     }
     return value;

@@ -7,33 +7,27 @@
 import { isTensorError, malformed, sentenceOf, TensorError } from "../../core/errors.ts";
 import { readCall } from "../../core/call/call.ts";
 import type { TensorType } from "../../core/operators/operator.ts";
-import { isOperator } from "../../core/operators/registry.ts";
-import { SCAN_WITHOUT_BATCHES } from "../control-flow/iterations.ts";
+import { findVersion, isOperator } from "../../core/operators/registry.ts";
+import { isKnown, product } from "../../core/tensor/shape.ts";
+import { bodiesIn, SCAN_WITHOUT_BATCHES } from "../control-flow/iterations.ts";
 import { calledGraph, functionOf } from "../model/bound-graph.ts";
 import { findOpset, opsetOf, quote } from "../model/graph.ts";
-import {
-  nodeTitle,
-  type Constant,
-  type Graph,
-  type Model,
-  type ModelNode,
-} from "../model/model.ts";
+import { nodeTitle, type Graph, type ModelNode } from "../model/model.ts";
 import { meantSpec } from "../model/run-model.ts";
 import { Scope } from "../model/values.ts";
 import { GraphUses } from "../model/uses.ts";
-import { levelsOf } from "../split/levels.ts";
-import { neededNodes } from "../split/needed.ts";
-import { absorbGathers } from "./absorb.ts";
+import { levelsOf, neededNodes } from "../split/part.ts";
 import {
-  bodiesIn,
   boundConstants,
-  constantsOf,
+  factsOf,
+  isOurs,
   mayFold,
-  namesOf,
-  tracedConstants,
-} from "./constants.ts";
+  namesOfNoTensors,
+  replacedIn,
+  type Opsets,
+  type Planned,
+} from "./facts.ts";
 import { isGlue, isGlueGraph } from "./glue.ts";
-import { namesOfNoTensors } from "./kinds.ts";
 import {
   copyTest,
   dropsOf,
@@ -42,27 +36,8 @@ import {
   type BodyStep,
   type CallStep,
   type GraphPlan,
-  type Opsets,
   type Step,
 } from "./steps.ts";
-
-export interface Planned {
-  readonly model: Model;
-  /** The replaced nodes with their paths. A function's nodes are added per call. */
-  readonly replaced: Map<ModelNode, string>;
-  /** The nodes examined so far. The value is true if this package runs the node. */
-  readonly ours: Map<ModelNode, boolean>;
-  /** Values that count as constants although nodes compute them. These nodes do not run. */
-  readonly folded: Map<Graph, Map<string, Constant>>;
-  graphs: number;
-}
-
-export const plannedModel = (model: Model, replaced: Map<ModelNode, string>): Planned => ({
-  ...{ model, replaced },
-  ours: new Map(),
-  folded: new Map(),
-  graphs: 0,
-});
 
 /** Throws `unsupported-model` for a node that cannot be replaced, with the reason. */
 export function planGraph(
@@ -78,11 +53,10 @@ export function planGraph(
       limit: MAX_GRAPHS,
     });
   }
-  const scope = new Scope(graph, outer?.scope ?? null, planned.model.irVersion);
-  for (const node of graph.nodes) scope.learn(node, findOpset(opsets, node));
+  const isOuterConstant = (name: string): boolean => outer !== null && isConstantHere(outer, name);
+  const facts = factsOf(planned, graph, opsets, outer, isOuterConstant);
+  const { scope, folded } = facts;
   const noTensors = namesOfNoTensors(graph, outer?.noTensors ?? new Set());
-  const own = namesOf(graph);
-  const { constants, folded } = knownConstants(planned, graph, opsets, outer, scope);
   const copied = new Map<string, ModelNode>();
   const made = new Set(graph.nodes.flatMap(({ outputs }) => outputs));
   // The set contains graph inputs, values of enclosing graphs, and constant results.
@@ -94,12 +68,12 @@ export function planGraph(
   );
   const uses = new GraphUses(graph.nodes.filter((node) => nodes.has(node)));
   const ours = new Set(uses.nodes.filter((node) => isOurs(planned, node)));
-  absorbGathers(graph, opsets, uses, ours, { scope, constants });
   const plan: GraphPlan = {
-    ...{ graph, opsets, outer, scope, own, constants, copied, noTensors },
+    ...{ ...facts, graph, opsets, outer, copied, noTensors },
     steps: [],
     drops: [],
   };
+  absorbGathers(plan, uses, ours);
   for (const node of uses.nodes) {
     if (ours.has(node)) continue;
     const isWhole = isCopied(planned, plan, uses, ours, node);
@@ -117,22 +91,41 @@ export function planGraph(
   return Object.assign(plan, { steps, drops: dropsOf(plan, steps, isOutput) });
 }
 
-/** Returns a graph's constants, including the results of folded nodes. */
-function knownConstants(
-  { model, folded }: Planned,
-  graph: Graph,
-  opsets: Opsets,
-  outer: GraphPlan | null,
-  scope: Scope,
-): Pick<GraphPlan, "constants"> & { readonly folded: ReadonlyMap<string, Constant> } {
-  const irVersion = outer === null ? model.irVersion : Infinity;
-  const before = folded.get(graph) ?? new Map<string, Constant>();
-  const constants = new Map([...constantsOf(graph, opsets, irVersion), ...before]);
-  const own = namesOf(graph);
-  const isConstant = (name: string): boolean =>
-    constants.has(name) || (outer !== null && !own.has(name) && isConstantHere(outer, name));
-  const all = new Map([...before, ...tracedConstants(model, graph, scope, isConstant)]);
-  return { constants: new Map([...constants, ...all]), folded: all };
+/**
+ * Adds to `ours` each gather whose results only nodes of `ours` use. The runtime then transfers the gather's data
+ * instead of its result. In a graph network the result is larger than the data, because the network gathers one row per
+ * edge. A gather from weights stays in the runtime, because its data would otherwise be in memory twice.
+ */
+function absorbGathers(
+  { graph, opsets, scope, constants }: GraphPlan,
+  uses: GraphUses,
+  ours: Set<ModelNode>,
+): void {
+  const outputs = new Set(graph.outputs.map(({ name }) => name));
+  for (const node of uses.nodes.toReversed()) {
+    const [data = ""] = node.inputs;
+    const [output = ""] = node.outputs;
+    const users = uses.usersOf(output);
+    const isFeeder =
+      users.length > 0 &&
+      !outputs.has(output) &&
+      users.every((user) => ours.has(user) && isOperator(user));
+    if (!isFeeder || ours.has(node) || !isGather(node, opsets)) continue;
+    if (scope.constantOf(data) !== null || constants.has(data)) continue;
+    const [before, after] = [sizeOf(scope, data), sizeOf(scope, output)];
+    if (before === null || after === null || before <= after) ours.add(node);
+  }
+}
+
+function isGather(node: ModelNode, opsets: Opsets): boolean {
+  const { domain, op } = node;
+  const opset = findOpset(opsets, node);
+  return opset !== null && op.startsWith("Gather") && findVersion({ domain, op, opset }) !== null;
+}
+
+function sizeOf(scope: Scope, name: string): number | null {
+  const shape = scope.get(name).certain.type?.shape ?? null;
+  return shape !== null && isKnown(shape) ? product(shape) : null;
 }
 
 /**
@@ -196,21 +189,6 @@ function isConstantHere(plan: GraphPlan, name: string): boolean {
   return constants.has(name) || (copied.has(name) && !noTensors.has(name));
 }
 
-/** Returns true if the node is replaced, or if its bodies or its function contain a replaced node. */
-export function isOurs(planned: Planned, node: ModelNode): boolean {
-  const { model, replaced, ours } = planned;
-  const known = ours.get(node);
-  if (known !== undefined) return known;
-  // A recursive function is examined once, because no runtime accepts recursion.
-  ours.set(node, false);
-  const called = functionOf(model, node);
-  const graphs = [...(called === null ? [] : [called.graph]), ...bodiesIn(node)];
-  const isOne =
-    replaced.has(node) || graphs.some(({ nodes }) => nodes.some((one) => isOurs(planned, one)));
-  ours.set(node, isOne);
-  return isOne;
-}
-
 /**
  * The maximum number of graphs in a plan. In a hostile model, functions that call another function twice double the
  * number of graphs at each level.
@@ -223,18 +201,15 @@ function callStep(
   node: ModelNode,
   { opsets, noTensors }: GraphPlan,
 ): CallStep {
-  const refused = (reason: string, cause?: unknown): TensorError => {
-    const title = replaced.get(node) ?? nodeTitle(node);
-    const sentence = `${title} cannot be replaced: ${reason}`;
-    return new TensorError("unsupported-model", sentence, { node: title }, { cause });
-  };
+  const title = replaced.get(node) ?? nodeTitle(node);
   const odd = node.inputs.find((name) => noTensors.has(name));
-  if (odd !== undefined) throw refused(`the input ${quote(odd)} is a sequence or an optional`);
+  if (odd !== undefined)
+    throw refused(title, `: the input ${quote(odd)} is a sequence or an optional`);
   try {
     const call = readCall(meantSpec(opsets, node));
     return { is: "call", node, call, mayBeInPlace: call.operator.kind === "scatter" };
   } catch (error) {
-    if (isTensorError(error)) throw refused(sentenceOf(error), error);
+    if (isTensorError(error)) throw refused(title, `: ${sentenceOf(error)}`, error);
     throw error;
   }
 }
@@ -290,16 +265,15 @@ function bodyStep(
   return { is: "body", node, bodies };
 }
 
-function refusedBody({ model, replaced }: Planned, node: ModelNode, reason: string): TensorError {
-  const seen = new Set<ModelNode>();
-  const inside = (one: ModelNode): string | undefined => {
-    if (seen.has(one)) return undefined;
-    seen.add(one);
-    const graphs = [functionOf(model, one)?.graph ?? [], ...bodiesIn(one)].flat();
-    const nodes = graphs.flatMap((graph) => graph.nodes);
-    return replaced.get(one) ?? nodes.map(inside).find((path) => path !== undefined);
-  };
-  const path = inside(node) ?? "a node";
-  const sentence = `${path} cannot be replaced, because it is in ${nodeTitle(node)}: ${reason}`;
-  return new TensorError("unsupported-model", sentence, { node: path });
+function refusedBody(planned: Planned, node: ModelNode, reason: string): TensorError {
+  const title = replacedIn(planned, node) ?? "a node";
+  return refused(title, `, because it is in ${nodeTitle(node)}: ${reason}`);
 }
+
+const refused = (title: string, why: string, cause?: unknown): TensorError =>
+  new TensorError(
+    "unsupported-model",
+    `${title} cannot be replaced${why}`,
+    { node: title },
+    { cause },
+  );

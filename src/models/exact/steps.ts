@@ -1,12 +1,10 @@
 /** The steps that run a graph, with the values that each step needs. */
 
 import type { Call } from "../../core/call/call.ts";
-import type { Constant, Graph, ModelNode } from "../model/model.ts";
+import type { Graph, ModelNode } from "../model/model.ts";
 import { needsOf, type GraphUses } from "../model/uses.ts";
-import type { Scope } from "../model/values.ts";
-import { levelsOf, sinkNodes, type IsCut } from "../split/levels.ts";
-
-export type Opsets = Readonly<Record<string, number>>;
+import { levelsOf, sinkNodes, type IsCut } from "../split/part.ts";
+import type { GraphFacts, Opsets } from "./facts.ts";
 
 export interface SessionStep {
   readonly is: "session";
@@ -41,15 +39,11 @@ export interface BodyStep {
 
 export type Step = SessionStep | CallStep | GlueStep | BodyStep;
 
-export interface GraphPlan {
+export interface GraphPlan extends Omit<GraphFacts, "folded"> {
   readonly graph: Graph;
   readonly opsets: Opsets;
   /** The plan of the enclosing graph, whose values a body may use. */
   readonly outer: GraphPlan | null;
-  readonly scope: Scope;
-  readonly own: ReadonlySet<string>;
-  /** The graph's constants, including the values of `Constant` nodes. */
-  readonly constants: ReadonlyMap<string, Constant>;
   /**
    * Nodes that are copied into every session that needs their values, by value name. Constants and values that are not
    * tensors cannot be passed between sessions.

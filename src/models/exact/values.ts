@@ -4,7 +4,7 @@
  */
 
 import { malformed } from "../../core/errors.ts";
-import { asTensor, type Tensor } from "../../core/tensor/tensor.ts";
+import { asTensor, Tensor } from "../../core/tensor/tensor.ts";
 import { sessionTensor } from "../verify/session.ts";
 import {
   fromBuffer,
@@ -13,6 +13,12 @@ import {
   type ExactGpu,
   type ExactGpuTensor,
 } from "./gpu.ts";
+
+interface Sharing {
+  readonly device?: ExactGpuTensor | null;
+  readonly of?: Value | null;
+  readonly isLent?: boolean;
+}
 
 /** A value created by the runtime or by this package. */
 export class Value {
@@ -25,49 +31,23 @@ export class Value {
    * The tensor on the GPU. Null means that the value is only on the host, or in a runtime buffer that this package has
    * not used yet.
    */
-  #device: ExactGpuTensor | null = null;
+  #device: ExactGpuTensor | null;
   #holders = 0;
 
   /** The value whose memory is shared; null if the value has its own memory. */
   readonly #of: Value | null;
 
-  private constructor(
-    given: unknown,
-    tensor: Tensor | null,
-    isOwn: boolean,
-    of: Value | null = null,
-  ) {
-    this.given = given;
-    this.#tensor = tensor;
-    this.isOwn = isOwn;
+  /**
+   * Wraps a tensor of the runtime or of this package, or a tensor on the GPU. The run must not overwrite a lent tensor,
+   * such as a constant. A value that shares the memory of the value `of` keeps it alive.
+   */
+  constructor(value: unknown, { device = null, of = null, isLent = of !== null }: Sharing = {}) {
+    const isTensor = Tensor.isTensor(value);
+    this.given = isTensor ? null : value;
+    this.#tensor = isTensor ? value : null;
+    this.#device = device;
+    this.isOwn = !isLent;
     this.#of = of;
-  }
-
-  static lent = (value: unknown): Value => new Value(value, null, false);
-
-  /** Wraps a tensor that the run must not overwrite, such as a constant. */
-  static lentTensor = (tensor: Tensor): Value => new Value(null, tensor, false);
-
-  /** Wraps a value that a runtime session computed in this run. */
-  static ofRuntime = (value: unknown): Value => new Value(value, null, true);
-
-  /** Wraps a tensor that this package computed in this run. */
-  static ofTensor = (tensor: Tensor): Value => new Value(null, tensor, true);
-
-  /** Wraps a tensor that shares another value's memory, and keeps the other value alive. */
-  static view = (tensor: Tensor, of: Value): Value => new Value(null, tensor, false, of);
-
-  static ofDevice(device: ExactGpuTensor): Value {
-    const value = new Value(null, null, true);
-    value.#device = device;
-    return value;
-  }
-
-  /** Wraps a GPU tensor that shares another value's buffer, and keeps the other value alive. */
-  static viewOnGpu(device: ExactGpuTensor, of: Value): Value {
-    const value = new Value(null, null, false, of);
-    value.#device = device;
-    return value;
   }
 
   /** True if the value is only on the GPU. */
@@ -90,6 +70,13 @@ export class Value {
   /** Copies the value from the GPU, so that `tensor` can return it. */
   async toHost(gpu: ExactGpu, name: string): Promise<void> {
     if (this.isOnGpu) this.#tensor = await this.onGpu(gpu, name).read();
+  }
+
+  /** Frees the tensor on the GPU, which is out of date after the tensor on the host was overwritten. */
+  freeCopy(): this {
+    this.#device?.dispose();
+    this.#device = null;
+    return this;
   }
 
   /** The GPU tensor of a value that exists only on the GPU; null otherwise. */
@@ -134,9 +121,8 @@ export class Value {
     this.#holders--;
     if (this.#holders === 0) this.#of?.release();
     if (this.#holders > 0) return;
-    this.#device?.dispose();
     // A constant's GPU copy is freed here, and is uploaded again if necessary.
-    this.#device = null;
+    this.freeCopy();
     if (!this.isOwn) return;
     if (this.given === null) this.#tensor?.dispose();
     // The garbage collector frees host memory, but not a runtime's buffer.

@@ -1,23 +1,113 @@
-/** Faulty nodes, with a test that runs each node in a separate session. */
+/** Faulty nodes: the intended call of each node, equivalent nodes, and a test that runs each node in its own session. */
 
-import { buildModel } from "../model/build-model.ts";
-import type { Model, ModelNode } from "../model/model.ts";
-import type { NodeIndex } from "../model/node-index.ts";
-import { Names } from "../convert/names.ts";
-import { writeModel } from "../onnx/write-model.ts";
+import type { Reduction } from "../../core/tensor/dtype.ts";
 import type { Tensor } from "../../core/tensor/tensor.ts";
-import type { CreateSession } from "../verify/session.ts";
+import { normalizeAxis } from "../../core/operators/shapes.ts";
+import { Names } from "../convert/context.ts";
+import { buildModel } from "../model/build-model.ts";
+import { isReference, type ModelNode } from "../model/model.ts";
+import type { NodeIndex } from "../model/node-index.ts";
+import { writeModel } from "../onnx/write-model.ts";
 import type { VerifiedNode } from "../verify/node-state.ts";
+import type { CreateSession } from "../verify/session.ts";
 import {
-  cureOf,
-  dependsOnCaller,
-  intentionOf,
-  type Intention,
-  type NodeCure,
-} from "./cured-node.ts";
-import type { Meant } from "./faulty-node.ts";
+  axisIn,
+  exactOutputs,
+  isScatter,
+  reductionIn,
+  type FaultyNode,
+  type Meant,
+} from "./faulty-node.ts";
+import { REPAIRS, REWRITES, type KnownFault } from "./known-faults.ts";
 import { opener, type NodeCheck } from "./measure.ts";
+import { plainScatter, type Scatter } from "./scatters.ts";
 import { Words } from "./words.ts";
+
+/** The call that a faulty node was meant to be. */
+export interface Intention {
+  readonly call: Meant;
+  /** The known faults that describe the repair; empty for a node that is valid in its version. */
+  readonly repairs: readonly KnownFault[];
+  readonly outputs: readonly Tensor[];
+}
+
+/** Infers the intended call; null if the call stays invalid, or if its meaning is unknown. */
+export function intentionOf(given: Meant): Intention | null {
+  const repairs: KnownFault[] = [];
+  let call = given;
+  for (const row of REPAIRS) {
+    if (!row.applies(call)) continue;
+    call = row.meant(call);
+    repairs.push(row);
+  }
+  const outputs = exactOutputs(call);
+  return outputs && { call, repairs, outputs };
+}
+
+export interface NodeCure {
+  readonly faults: readonly KnownFault[];
+  readonly opset: number;
+  readonly write: (node: ModelNode, words: Words) => readonly ModelNode[];
+}
+
+/**
+ * The number of updates above which a node is assumed to race. ONNX Runtime races above 10,000 updates, but other
+ * inputs may be larger than the captured ones.
+ */
+const MOST_UPDATES = 5000;
+
+/** Returns equivalent nodes that the runtime computes correctly; null for an unknown fault. */
+export function cureOf(faulty: FaultyNode, intention: Intention): NodeCure | null {
+  const { call, repairs } = intention;
+  const row = REWRITES.find((one) => one.applies({ ...faulty, call }));
+  if (row === undefined && repairs.length === 0) return null;
+  const opset = Math.max(row?.opset ?? 1, repairs.length > 0 ? neededOpset(call) : 1);
+  return {
+    faults: [...repairs, ...(row === undefined ? [] : [row])],
+    opset,
+    write(node, words) {
+      const [data, indices, updates = ""] = node.inputs;
+      const [, given] = faulty.call.inputs;
+      const [, meant] = call.inputs;
+      const cast = given.dtype === meant.dtype ? indices : words.cast(indices, "int64");
+      const isColumn = given.shape.length < meant.shape.length;
+      const own = isColumn ? words.put("Unsqueeze", [cast, words.list(-1)]) : cast;
+      // A gather keeps its attributes.
+      if (!isScatter(call)) words.put(call.node.op ?? node.op, [data, own], node.attributes);
+      else {
+        const all = { data, indices: own, updates };
+        (row?.write ?? plainScatter)(words, scatterOf(faulty, call, all));
+      }
+      return withResult(words.nodes, node);
+    },
+  };
+}
+
+/** Returns the opset that supports the repaired call. A call in opset 18 or later keeps its opset. */
+const neededOpset = ({ node }: Meant): number => Math.min(node.opset ?? 1, 18);
+
+function scatterOf(
+  { isReproducible }: FaultyNode,
+  call: Meant,
+  names: Pick<Scatter, "data" | "indices" | "updates">,
+): Scatter {
+  const [data, indices] = call.inputs;
+  const form = call.node.op === "ScatterND" ? "tuples" : "elements";
+  const updates = indices.size / (form === "tuples" ? Math.max(indices.shape.at(-1) ?? 1, 1) : 1);
+  const reduction: Reduction = reductionIn(call);
+  const mayRace = !isReproducible || updates > MOST_UPDATES;
+  const axis = isScatter(call)
+    ? axisIn(call)
+    : normalizeAxis(axisIn(call), data.shape.length, { op: call.node.op });
+  return { form, axis, reduction, dtype: data.dtype, mayRace, ...names };
+}
+
+/** Gives the last replacement node the name and the output of the faulty node. */
+function withResult(nodes: readonly ModelNode[], { name, outputs }: ModelNode): ModelNode[] {
+  const last = nodes.length - 1;
+  const result = { ...nodes[last], outputs: [...outputs], ...(name !== "" && { name }) };
+  return [...nodes.slice(0, last), result];
+}
 
 /** A faulty node, with the known facts about its fix. */
 export interface Candidate {
@@ -36,26 +126,24 @@ export const isFaulty = ({ verdict, isReproducible }: VerifiedNode): boolean =>
 
 export function candidateOf(verified: VerifiedNode, index: NodeIndex): Candidate {
   const { node, place } = index.find(verified.path);
-  const common = { verified, node, opsets: place.opsets };
-  const none = (uncured: string): Candidate => ({
-    ...common,
-    intention: null,
-    cure: null,
-    uncured,
-  });
   const { call, verdict, isReproducible } = verified;
-  if (call === null || call.inputs.includes(undefined)) return none("the inputs are unknown");
+  const unknown = { verified, node, opsets: place.opsets, intention: null, cure: null };
+  if (call === null || call.inputs.includes(undefined))
+    return { ...unknown, uncured: "the inputs are unknown" };
   const meant: Meant = { node: call.node, inputs: call.inputs as readonly Tensor[] };
   const intention = intentionOf(meant);
-  if (intention === null) return none("this call is an error according to the specification");
+  if (intention === null)
+    return { ...unknown, uncured: "this call is an error according to the specification" };
   const cure = cureOf({ verdict, isReproducible, call: meant }, intention);
-  if (cure === null)
-    return { ...common, intention, cure, uncured: "no equivalent nodes are known" };
-  if (dependsOnCaller(node)) {
-    const uncured = "the attributes depend on the caller of the function";
-    return { ...common, intention, cure: null, uncured };
-  }
-  return { ...common, intention, cure, uncured: null };
+  if (cure === null) return { ...unknown, intention, uncured: "no equivalent nodes are known" };
+  // A function's caller sets attributes that are references.
+  if (Object.values(node.attributes).some(isReference))
+    return {
+      ...unknown,
+      intention,
+      uncured: "the attributes depend on the caller of the function",
+    };
+  return { ...unknown, intention, cure, uncured: null };
 }
 
 /** Returns a model that contains only the node or its replacement. */
@@ -70,7 +158,7 @@ export function nodeCheck(
   const exact = new Map(names.filter(([name]) => name !== ""));
   const open = (): ReturnType<NodeCheck["open"]> => {
     const { op, domain = "ai.onnx", opset = 1, attributes = {} } = call?.node ?? { op: node.op };
-    const model: Model = buildModel({
+    const model = buildModel({
       opsets: isCured
         ? { ...opsets, "ai.onnx": Math.max(opset, cure?.opset ?? 1) }
         : { [domain]: opset },

@@ -20,17 +20,10 @@ import {
   type VerifyOptions,
   type VerifyReport,
 } from "../verify/verify.ts";
-import { candidateOf, isFaulty, nodeCheck, type Candidate } from "./candidates.ts";
-import {
-  expectedFrom,
-  givesExpected,
-  type Expected,
-  type ExpectedChange,
-} from "../verify/expected.ts";
-import { cheapestOf } from "./choice.ts";
+import { expectedFrom, givesExpected, type Expected } from "../verify/expected.ts";
+import { candidateOf, isFaulty, nodeCheck, type Candidate, type NodeCure } from "./candidates.ts";
 import { curedModel } from "./cured-model.ts";
-import type { NodeCure } from "./cured-node.ts";
-import { REVERSIONS, type KnownFault } from "./known-faults.ts";
+import { NEWER_OPSET, type KnownFault } from "./known-faults.ts";
 import {
   checkNode,
   measureModel,
@@ -40,10 +33,23 @@ import {
   type Values,
 } from "./measure.ts";
 import { meantNode } from "./meant-node.ts";
-import { plainModel, type PlainModel } from "./plain.ts";
-import { loads, rebased, type Rebased } from "./rebase.ts";
-import type { Cure, FaultyNodeReport, FixProgress, FixReport, KnownFaultId } from "./report.ts";
-import { SETTINGS, SettingsMaker } from "./settings.ts";
+import {
+  cheapestOf,
+  type Cure,
+  type FaultyNodeReport,
+  type FixProgress,
+  type FixReport,
+  type KnownFaultId,
+} from "./report.ts";
+import {
+  loads,
+  plainModel,
+  rebased,
+  SETTINGS,
+  SettingsMaker,
+  type PlainModel,
+  type Rebased,
+} from "./sessions.ts";
 
 /** Options of {@link fixModel}. */
 export interface FixOptions extends Omit<VerifyOptions, "onProgress" | "others"> {
@@ -63,17 +69,19 @@ const FIX_OPTIONS = [
   .../* @__PURE__ */ namesOf<Omit<FixOptions, keyof VerifyOptions>>({}),
 ];
 
+/** A model and all facts that its fixes need. */
 interface Bench {
   readonly bytes: Uint8Array;
   readonly model: Model;
   readonly feeds: Values;
-  readonly names: readonly string[];
   readonly createSession: CreateSession;
+  readonly others: Readonly<Record<string, CreateSession>>;
+  /** The model before a fix; its runs are those of the given model. */
   readonly asIs: PlainModel;
-  readonly candidates: readonly Candidate[];
-  /** True if other nodes depend on a failing node, so that these nodes may be faulty too. */
-  readonly hasBehind: boolean;
   readonly plain: ModelRuns;
+  readonly base: Rebased | null;
+  readonly verified: VerifyReport;
+  readonly candidates: readonly Candidate[];
   readonly external: FixOptions["external"];
   /** The outputs that a fixed model must have; null without expected outputs. */
   readonly expected: Expected | null;
@@ -137,20 +145,20 @@ export async function fixModel(file: Bytes, feeds: Feeds, options: FixOptions): 
   const verified = await verify(used);
   const candidates = await faultyNodes(model, verified, verify);
   const faulty = candidates.map(reportOf);
-  const agrees = isSound(verified, plain, base);
-  const fault = base && idOf(REVERSIONS[0]);
-  const nothing = { fault, verified, faulty, plain, ignored: [] };
-  if (agrees) return { ...nothing, agrees, cures: [], chosen: null };
-  const common = { bytes: used, model, feeds: bound, names: asIs.names, createSession, asIs };
-  const hasBehind = verified.nodes.some(({ verdict }) => verdict === "behind");
+  const agrees = verified.agrees && base === null && plain.problem === null && plain.results === 1;
+  const fault = base && idOf(NEWER_OPSET);
+  const about = { agrees, fault, verified, faulty, plain };
+  if (agrees) return { ...about, cures: [], chosen: null, ignored: [] };
   const expected = expectedFrom(model, own.expected);
-  const more = { external, expected, tolerance: own.tolerance ?? null, say };
-  const bench: Bench = { ...common, candidates, hasBehind, plain, ...more };
-  const tried = await triedCures(bench, base, others);
-  const { ignored } = tried;
-  const meant = await meantCures(bench, verified.expected?.changes ?? []);
-  const cures = [...tried.cures, ...meant];
-  return { ...nothing, agrees, cures, chosen: cheapestOf(cures), ignored };
+  const tolerance = own.tolerance ?? null;
+  const runs = { bytes: used, model, feeds: bound, createSession, others, asIs, plain, base };
+  const bench: Bench = { ...runs, verified, candidates, external, expected, tolerance, say };
+  const [cures, ignored]: [Cure[], string[]] = [[], []];
+  // Fixes run one at a time, so that each timing has the whole machine.
+  for await (const proposal of proposals(bench))
+    if ("ignored" in proposal) ignored.push(proposal.ignored);
+    else cures.push(await measured(bench, proposal));
+  return { ...about, cures, chosen: cheapestOf(cures), ignored };
 }
 
 /**
@@ -169,7 +177,7 @@ async function faultyNodes(
   );
   while (open.size > 0 && candidates.length > 0) {
     const cured = curedModel(model, curesOf(candidates));
-    if (candidates.some(({ cure }) => cure === null) || "refused" in cured) break;
+    if (candidates.some(({ cure }) => cure === null) || cured === null) break;
     // oxlint-disable-next-line no-await-in-loop
     const { nodes } = await verify(writeModel(cured.model));
     const more = nodes.filter((node) => open.has(node.path) && isFaulty(node));
@@ -189,54 +197,13 @@ const curesOf = (candidates: readonly Candidate[]): ReadonlyMap<string, NodeCure
     ),
   );
 
-const isSound = (verified: VerifyReport, plain: ModelRuns, base: Rebased | null): boolean =>
-  verified.agrees && base === null && plain.problem === null && plain.results === 1;
-
-/** Tries all fixes in order of increasing cost. */
-async function triedCures(
-  bench: Bench,
-  base: Rebased | null,
-  others: Readonly<Record<string, CreateSession>>,
-): Promise<Pick<FixReport, "cures" | "ignored">> {
-  const cures: Cure[] = [];
-  const ignored: string[] = [];
-  // Session settings cannot fix a model that violates the specification.
-  const isOnlyExpected =
-    bench.candidates.length === 0 && bench.plain.problem === null && bench.plain.results === 1;
-  if (base === null && !isOnlyExpected && bench.candidates.every(isRightAsCall)) {
-    // Fixes run one at a time, so that each timing has the whole machine.
-    for (const { title, settings } of SETTINGS) {
-      const maker = new SettingsMaker(bench.asIs.createSession, settings);
-      const { createSession } = maker;
-      // oxlint-disable-next-line no-await-in-loop
-      await loads(bench.bytes, createSession);
-      if (!maker.wasRead) {
-        ignored.push(title);
-        continue;
-      }
-      const all = { ...bench.asIs.settings, ...settings };
-      // oxlint-disable-next-line no-await-in-loop
-      cures.push(await measured(bench, { kind: "setting", title, settings: all }, createSession));
-    }
-    for (const [title, createSession] of Object.entries(others)) {
-      // oxlint-disable-next-line no-await-in-loop
-      cures.push(await measured(bench, { kind: "setting", title }, createSession));
-    }
-  }
-  const model = await modelCure(bench, base);
-  if (model !== null) cures.push(model);
-  const isReplaceable = bench.candidates.length > 0 && bench.candidates.every(isRightAsCall);
-  if (base === null && isReplaceable) cures.push(await exactCure(bench));
-  return { cures, ignored };
-}
-
-/** Returns true if a node is valid in its version, so that its exact result is known. */
-const isRightAsCall = ({ intention }: Candidate): boolean =>
-  intention !== null && intention.repairs.length === 0;
-
-interface Described {
+/** A fix to measure. */
+interface Proposal {
   readonly kind: Cure["kind"];
   readonly title: string;
+  readonly createSession: CreateSession;
+  /** The faulty nodes that the runtime computes in this fix, which are also run alone. */
+  readonly alone: readonly Candidate[];
   readonly settings?: Cure["settings"];
   readonly model?: Uint8Array;
   readonly nodes?: Cure["nodes"];
@@ -245,34 +212,58 @@ interface Described {
   readonly open?: () => Promise<Runnable>;
 }
 
-async function measured(
-  { bytes, feeds, names, candidates, plain, expected, tolerance, say }: Bench,
-  cure: Described,
-  createSession: CreateSession,
-): Promise<Cure> {
-  const { kind, title, settings = null, model = null, nodes = null, notes = [] } = cure;
+/** Proposes fixes in order of increasing cost, and reports settings that `createSession` ignores. */
+async function* proposals(bench: Bench): AsyncGenerator<Proposal | { readonly ignored: string }> {
+  const { candidates, plain, base, asIs } = bench;
+  const areRight = base === null && candidates.every(isRightAsCall);
+  // Session settings cannot fix a model that violates the specification.
+  const isOnlyExpected = candidates.length === 0 && plain.problem === null && plain.results === 1;
+  if (areRight && !isOnlyExpected) {
+    const common = { kind: "setting", alone: candidates } as const;
+    for (const { title, settings } of SETTINGS) {
+      const maker = new SettingsMaker(asIs.createSession, settings);
+      const { createSession } = maker;
+      // oxlint-disable-next-line no-await-in-loop
+      await loads(bench.bytes, createSession);
+      if (!maker.wasRead) yield { ignored: title };
+      else yield { ...common, title, settings: { ...asIs.settings, ...settings }, createSession };
+    }
+    for (const [title, createSession] of Object.entries(bench.others))
+      yield { ...common, title, createSession };
+  }
+  yield* modelCures(bench);
+  if (areRight && candidates.length > 0) yield exactCure(bench);
+  yield* meantCures(bench);
+}
+
+/** Returns true if a node is valid in its version, so that its exact result is known. */
+const isRightAsCall = ({ intention }: Candidate): boolean =>
+  intention !== null && intention.repairs.length === 0;
+
+async function measured(bench: Bench, proposal: Proposal): Promise<Cure> {
+  const { feeds, asIs, plain, expected, tolerance, say } = bench;
+  const { kind, title, createSession, alone } = proposal;
+  const { settings = null, model = null, nodes = null, notes = [] } = proposal;
   let [nodeRuns, rightRuns] = [0, 0];
   let problem: string | null = null;
-  // In an exact session, this package computes the node, so the runtime cannot check it.
-  const checked = kind === "exact-session" ? [] : candidates;
-  for (const candidate of checked) {
+  for (const candidate of alone) {
     if (candidate.intention === null || problem !== null || rightRuns < nodeRuns) break;
     say(`${title}: ${candidate.verified.path} alone`);
     const check = nodeCheck(candidate, kind === "model", createSession);
     // oxlint-disable-next-line no-await-in-loop
-    const found = await checkNode(check, 1 / checked.length);
+    const found = await checkNode(check, 1 / alone.length);
     [nodeRuns, rightRuns] = [nodeRuns + found.runs, rightRuns + found.right];
     ({ problem } = found);
   }
   say(`${title}: the whole model`);
-  const open = cure.open ?? opener(createSession, model ?? bytes);
-  const whole = await measureModel(open, feeds, names);
+  const open = proposal.open ?? opener(createSession, model ?? bench.bytes);
+  const whole = await measureModel(open, feeds, asIs.names);
   problem ??= whole.problem;
   const isExpected =
     expected === null || problem !== null
       ? null
       : await givesExpected(open, feeds, expected, tolerance);
-  const isKnown = candidates.every(({ intention }) => intention !== null);
+  const isKnown = alone.every(({ intention }) => intention !== null);
   const isSame = rightRuns === nodeRuns && whole.results === 1;
   const isRight = problem === null && isKnown && isSame && isExpected !== false;
   const ratio = whole.time === null || plain.time === null ? null : whole.time / plain.time;
@@ -280,57 +271,40 @@ async function measured(
   return { ...about, nodeRuns, rightRuns, whole, ratio, problem, isExpected, isRight };
 }
 
-async function modelCure(bench: Bench, base: Rebased | null): Promise<Cure | null> {
-  const { model, candidates, createSession } = bench;
+/** Proposes the model with other nodes in place of all faulty nodes. */
+function* modelCures({ model, candidates, createSession, base }: Bench): Generator<Proposal> {
   const cures = curesOf(candidates);
-  if (cures.size < candidates.length || (cures.size === 0 && base === null)) return null;
-  const title = titleOf(base, cures);
+  if (cures.size < candidates.length || (cures.size === 0 && base === null)) return;
   const cured = cures.size === 0 ? { model, notes: [] } : curedModel(model, cures);
-  if ("refused" in cured) return null;
+  if (cured === null) return;
+  const words = `${printCount(cures.size, "node")} rewritten as equivalent nodes`;
+  const title = base === null ? words : cures.size === 0 ? base.title : `${base.title}, ${words}`;
   const notes = [...(base?.notes ?? []), ...cured.notes];
-  const written = writeModel(cured.model);
-  return await measured(bench, { kind: "model", title, model: written, notes }, createSession);
+  const file = writeModel(cured.model);
+  yield { kind: "model", title, model: file, notes, createSession, alone: candidates };
 }
 
-/** Returns models in which one changed node gives the expected outputs. */
-async function meantCures(
-  bench: Bench,
-  changes: readonly ExpectedChange[],
-): Promise<readonly Cure[]> {
-  const cures: Cure[] = [];
-  for (const change of changes) {
+/** Proposes models in which one changed node gives the expected outputs. */
+function* meantCures(bench: Bench): Generator<Proposal> {
+  for (const change of bench.verified.expected?.changes ?? []) {
     const { path, sentence, ranks } = change;
     // A change of one node cannot fix a model in which the runtime computes another node wrongly.
     if (bench.candidates.some(({ verified }) => verified.path !== path)) continue;
     const cure = meantNode(change, ranks);
     const cured = cure && curedModel(bench.model, new Map([[path, cure]]));
-    if (cured === null || "refused" in cured) continue;
-    const own = { model: writeModel(cured.model), notes: cured.notes };
-    const title = `${path} changed: ${sentence}`;
-    cures.push(
-      // oxlint-disable-next-line no-await-in-loop
-      await measured(
-        { ...bench, candidates: [] },
-        { kind: "model", title, ...own },
-        bench.createSession,
-      ),
-    );
+    if (cured === null) continue;
+    const { createSession } = bench;
+    const own = { title: `${path} changed: ${sentence}`, notes: cured.notes, createSession };
+    yield { kind: "model", ...own, model: writeModel(cured.model), alone: [] };
   }
-  return cures;
 }
 
-function titleOf(base: Rebased | null, cures: ReadonlyMap<string, NodeCure>): string {
-  const words = `${printCount(cures.size, "node")} rewritten as equivalent nodes`;
-  if (base === null) return words;
-  return cures.size === 0 ? base.title : `${base.title}, ${words}`;
-}
-
-async function exactCure(bench: Bench): Promise<Cure> {
-  const { bytes, candidates, hasBehind, external, createSession } = bench;
-  const nodes: NonNullable<Cure["nodes"]> = hasBehind
+function exactCure({ bytes, candidates, verified, external, createSession }: Bench): Proposal {
+  // Nodes that depend on a failing node may be faulty too.
+  const isAll = verified.nodes.some(({ verdict }) => verdict === "behind");
+  const nodes: NonNullable<Cure["nodes"]> = isAll
     ? "all"
-    : candidates.map(({ verified }) => verified.path);
-  const title = "an exact session";
+    : candidates.map((one) => one.verified.path);
   // An exact session that cannot be created or run counts as a failed fix.
   const open = async (): Promise<Runnable> => {
     const own = { createSession, nodes, ...(external && { external }) };
@@ -344,7 +318,14 @@ async function exactCure(bench: Bench): Promise<Cure> {
       release: () => session.release(),
     };
   };
-  return await measured(bench, { kind: "exact-session", title, nodes, open }, createSession);
+  return {
+    kind: "exact-session",
+    title: "an exact session",
+    nodes,
+    open,
+    createSession,
+    alone: [],
+  };
 }
 
 function reportOf({ verified, cure, intention, uncured }: Candidate): FaultyNodeReport {

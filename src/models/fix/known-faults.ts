@@ -2,8 +2,8 @@
  * The table of known faults and their fixes. `docs/known-faults.md` shows the same table, and `examples/faults/`
  * contains one model per row.
  *
- * A `repair` row describes a node that is invalid in its version, and gives the intended call. A `rewrite` row
- * describes a fault of a runtime, and gives an equivalent call.
+ * A repair describes a node that is invalid in its version, and gives the intended call. A rewrite describes a fault of
+ * a runtime, and gives an equivalent call.
  */
 
 import { isTensorError } from "../../core/errors.ts";
@@ -33,7 +33,7 @@ import {
 } from "./scatters.ts";
 import type { Words } from "./words.ts";
 
-interface Described {
+export interface KnownFault {
   /** The model's name in `examples/faults/`. */
   readonly id: string;
   /** A sentence about the fault, for reports. */
@@ -46,14 +46,12 @@ interface Described {
   readonly cure: string;
 }
 
-export interface Repair extends Described {
-  readonly kind: "repair";
+export interface Repair extends KnownFault {
   readonly applies: (call: Meant) => boolean;
   readonly meant: (call: Meant) => Meant;
 }
 
-export interface Rewrite extends Described {
-  readonly kind: "rewrite";
+export interface Rewrite extends KnownFault {
   /** Returns true if the row describes the faulty node, whose intended call is given. */
   readonly applies: (faulty: FaultyNode) => boolean;
   /** Writes equivalent nodes, and returns the name of the result. */
@@ -61,13 +59,6 @@ export interface Rewrite extends Described {
   /** The opset of the equivalent nodes. */
   readonly opset: number;
 }
-
-/** A fault of the whole model that another opset fixes. */
-export interface Reversion extends Described {
-  readonly kind: "reversion";
-}
-
-export type KnownFault = Repair | Rewrite | Reversion;
 
 const CPU = "onnxruntime-node 1.20.1 and 1.30.0 on the CPU";
 const CPU_AND_WASM = `${CPU}, and onnxruntime-web 1.30.0 in WebAssembly`;
@@ -122,9 +113,8 @@ const sinceOf = (word: string): number | null => {
 
 const BY_TUPLES: ReadonlySet<string> = new Set(["ScatterND", "GatherND"]);
 
-const REPAIRS: readonly Repair[] = [
+export const REPAIRS: readonly Repair[] = [
   {
-    kind: "repair",
     id: "unknown-reduction",
     fault:
       "ScatterND and ScatterElements treat an undefined reduction, such as sum, like none. The model loads, but updates replace values instead of being added.",
@@ -140,7 +130,6 @@ const REPAIRS: readonly Repair[] = [
       withAttributes(call, { reduction: wordFor(reductionWord(call) ?? "") ?? undefined }),
   },
   {
-    kind: "repair",
     id: "older-opset",
     fault:
       "The model uses max or min in opset 16 or 17, add or mul before opset 16, or GatherND's batch_dims before opset 12. The runtime accepts max and min, but rejects the other uses with “Unrecognized attribute”.",
@@ -158,7 +147,6 @@ const REPAIRS: readonly Repair[] = [
     meant: (call) => ({ ...call, node: { ...call.node, opset: 18 } }),
   },
   {
-    kind: "repair",
     id: "narrow-indices",
     fault:
       "The indices have a data type that the operator does not support, such as int32 for ScatterND. The model does not load, and the runtime says “Type 'tensor(int32)' of input parameter … is invalid”.",
@@ -179,7 +167,6 @@ const REPAIRS: readonly Repair[] = [
     },
   },
   {
-    kind: "repair",
     id: "deprecated-scatter",
     fault:
       "A model with Scatter in opset 11 or later does not load. The runtime says “Op registered for Scatter is deprecated in domain_version of 11”.",
@@ -191,7 +178,6 @@ const REPAIRS: readonly Repair[] = [
     meant: (call) => ({ ...call, node: { ...call.node, op: "ScatterElements" } }),
   },
   {
-    kind: "repair",
     id: "negative-indices",
     fault:
       "The model has a negative index in Scatter or Gather before opset 11, which does not allow negative indices. This runtime counts the index from the end, but another runtime may not.",
@@ -206,7 +192,6 @@ const REPAIRS: readonly Repair[] = [
     meant: countedFromEnd,
   },
   {
-    kind: "repair",
     id: "flat-indices",
     fault:
       "The indices of ScatterND or GatherND are a list of n row numbers. The list has the shape [n] instead of [n, 1], so it counts as a single index tuple. The runtime says “last dimension of indices must not be larger than rank of input tensor”.",
@@ -239,9 +224,8 @@ function asColumn(call: Meant): Meant {
   return { node, inputs: [data, indices, ...updates] };
 }
 
-const REWRITES: readonly Rewrite[] = [
+export const REWRITES: readonly Rewrite[] = [
   {
-    kind: "rewrite",
     id: "half-sum",
     fault:
       "ScatterND and ScatterElements with add or mul do not run on float16. In onnxruntime-node 1.30.0, they do not run on bfloat16 either. The runtime says “MLFloat16 data type is not supported with ScatterND opset 16 when reduction is 'add'”. With 20,000 updates on two threads, a segmentation fault or a floating point exception may end the process.",
@@ -254,7 +238,6 @@ const REWRITES: readonly Rewrite[] = [
     opset: 18,
   },
   {
-    kind: "rewrite",
     id: "half-max",
     fault:
       "With max or min, ScatterND does not run on float16, and ScatterElements does not run on bfloat16. The runtime says “MLFloat16 data type is not supported with ScatterND opset 18 when reduction is 'max'”.",
@@ -267,7 +250,6 @@ const REWRITES: readonly Rewrite[] = [
     opset: 18,
   },
   {
-    kind: "rewrite",
     id: "bool-max",
     fault:
       "ScatterND and ScatterElements with max or min do not run on bool. The runtime says “bool data type is not supported with ScatterND opset 18 when reduction is 'max'”.",
@@ -281,7 +263,6 @@ const REWRITES: readonly Rewrite[] = [
     opset: 18,
   },
   {
-    kind: "rewrite",
     id: "nan-max",
     fault:
       "ScatterND and ScatterElements with max or min lose a NaN when they compare a later update with it. If 0 and -0 have the same target, the last update wins. The result therefore depends on the order of the updates.",
@@ -300,7 +281,6 @@ const REWRITES: readonly Rewrite[] = [
     opset: 18,
   },
   {
-    kind: "rewrite",
     id: "lost-updates",
     fault:
       "ScatterND on several threads loses updates if several updates have the same target. Threads read and write the same element at once, so the result changes from run to run.",
@@ -314,7 +294,6 @@ const REWRITES: readonly Rewrite[] = [
     opset: 14,
   },
   {
-    kind: "rewrite",
     id: "string-gather",
     fault:
       "Gather of strings copies only the first element of each slice, and leaves the other elements empty. Along the last axis, each slice has one element, so the result is right.",
@@ -329,19 +308,15 @@ const REWRITES: readonly Rewrite[] = [
   },
 ];
 
-const REVERSIONS: readonly Reversion[] = [
-  {
-    kind: "reversion",
-    id: "newer-opset",
-    fault:
-      "A model does not load if its opset or IR version is newer than the runtime. The runtime says “Opset 27 is under development” or “Unsupported model IR version: 14, max supported IR version: 13”. Release 1.32.0 loads models up to opset 28 and IR version 14.",
-    seen: CPU_AND_WASM,
-    specification:
-      "A model declares the opset that it needs, and a runtime need not support every opset. ScatterND has the same meaning in opset 26 and in newer opsets.",
-    cure: "The model is converted to the newest opset that the runtime loads, if every node keeps the same result bits.",
-  },
-];
+/** A fault of the whole model that another opset fixes. */
+export const NEWER_OPSET: KnownFault = {
+  id: "newer-opset",
+  fault:
+    "A model does not load if its opset or IR version is newer than the runtime. The runtime says “Opset 27 is under development” or “Unsupported model IR version: 14, max supported IR version: 13”. Release 1.32.0 loads models up to opset 28 and IR version 14.",
+  seen: CPU_AND_WASM,
+  specification:
+    "A model declares the opset that it needs, and a runtime need not support every opset. ScatterND has the same meaning in opset 26 and in newer opsets.",
+  cure: "The model is converted to the newest opset that the runtime loads, if every node keeps the same result bits.",
+};
 
-export { REPAIRS, REVERSIONS, REWRITES };
-
-export const KNOWN_FAULTS: readonly KnownFault[] = [...REWRITES, ...REPAIRS, ...REVERSIONS];
+export const KNOWN_FAULTS: readonly KnownFault[] = [...REWRITES, ...REPAIRS, NEWER_OPSET];

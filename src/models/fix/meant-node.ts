@@ -4,10 +4,9 @@
  */
 
 import { tensor } from "../../core/tensor/tensor.ts";
-import type { Attribute } from "../model/model.ts";
 import type { ExpectedChange } from "../verify/expected.ts";
-import type { NodeCure } from "./cured-node.ts";
-import type { Words } from "./words.ts";
+import type { NodeCure } from "./candidates.ts";
+import { attributeOf, type Words } from "./words.ts";
 
 /** The end of a backward Slice: a position before the first element of an axis. */
 const BEFORE_FIRST = -(2 ** 31) + 1;
@@ -28,9 +27,9 @@ export function meantNode(
     write(node, words) {
       const inputs = [...node.inputs];
       const op = meant.op ?? node.op;
-      for (const change of changes) changeInput(words, inputs, change, { op, ranks });
+      for (const change of changes) changeInput(words, inputs, change, op, ranks);
       const attributes = Object.entries(meant.attributes ?? {}).map(
-        ([name, value]) => [name, attributeFrom(value)] as const,
+        ([name, value]) => [name, attributeOf(value as number | string)] as const,
       );
       const { name, domain, outputs } = node;
       const own = { name, op, domain, inputs, outputs: [...outputs] };
@@ -39,36 +38,21 @@ export function meantNode(
   };
 }
 
-interface Meant {
-  readonly op: string;
-  readonly ranks: readonly number[];
-}
-
 function changeInput(
   words: Words,
   inputs: string[],
   change: ExpectedChange["changes"][number],
-  meant: Meant,
+  op: string,
+  ranks: readonly number[],
 ): void {
-  switch (change.is) {
-    case "swap":
-      inputs[change.input] = transposed(
-        words,
-        inputs[change.input],
-        change.axes,
-        meant.ranks[change.input],
-      );
-      break;
-    case "reverse":
-      inputs[change.input] = reversed(words, inputs[change.input], change.axes);
-      break;
-    case "exchange": {
-      const [a, b] = change.inputs;
-      [inputs[a], inputs[b]] = [inputs[b], inputs[a]];
-      break;
-    }
-    case "cut":
-      inputs[2] = cut(words, inputs, change.without, meant);
+  if (change.is === "exchange") {
+    const [a, b] = change.inputs;
+    [inputs[a], inputs[b]] = [inputs[b], inputs[a]];
+  } else if (change.is === "cut") inputs[2] = cut(words, inputs, change.without, op, ranks[2]);
+  else {
+    const { input, axes } = change;
+    const write = change.is === "swap" ? transposed : reversed;
+    inputs[input] = write(words, inputs[input], axes, ranks[input]);
   }
 }
 
@@ -76,7 +60,8 @@ function cut(
   words: Words,
   [data, indices, updates]: readonly string[],
   without: number | null,
-  { op, ranks: [, , rank] }: Meant,
+  op: string,
+  rank: number,
 ): string {
   const first = (axis: number): string =>
     words.put("Gather", [updates, words.value(tensor("int64", [], 0n))], { axis });
@@ -91,11 +76,6 @@ function cut(
   const zeros = Array.from({ length: without === null ? rank : rank - 1 }, () => 0);
   return words.put("Slice", [whole, words.list(...zeros), ends]);
 }
-
-const attributeFrom = (value: unknown): Attribute =>
-  typeof value === "string"
-    ? { type: "string", value }
-    : { type: "int", value: value as number | bigint };
 
 function transposed(words: Words, name: string, [a, b]: readonly number[], rank: number): string {
   const perm = Array.from({ length: rank }, (_, axis) => axis);

@@ -1,5 +1,6 @@
-/** The report of `fixModel`. */
+/** The report of `fixModel`, and the choice among correct fixes. */
 
+import { FIX } from "../../core/limits.ts";
 import type { Verdict } from "../verify/verdicts.ts";
 import type { VerifyReport } from "../verify/verify.ts";
 import type { ModelRuns } from "./measure.ts";
@@ -89,4 +90,27 @@ export interface FixReport {
 export interface FixProgress {
   /** The current step, such as `one thread: the whole model`. */
   readonly what: string;
+}
+
+/**
+ * A later fix is chosen if its time is below this fraction of an earlier fix's time, because medians of short runs
+ * vary. A later setting never replaces an earlier setting, because its results may be correct by chance. The first
+ * setting is a single thread, which cannot race. An exact session must save more time, because it makes the model
+ * depend on this package.
+ */
+const WORTH_IT: Readonly<Record<Cure["kind"], number>> = {
+  setting: 0,
+  model: 0.8,
+  "exact-session": 0.5,
+};
+
+/** Chooses one of the correct fixes. */
+export function cheapestOf(cures: readonly Cure[]): Cure | null {
+  let best: Cure | null = null;
+  for (const cure of cures.filter(({ isRight }) => isRight)) {
+    const [time, known] = [cure.whole.time ?? Infinity, best?.whole.time ?? Infinity];
+    const isCheaper = time < known * WORTH_IT[cure.kind] && known - time > FIX.saving;
+    if (best === null || isCheaper) best = cure;
+  }
+  return best;
 }

@@ -9,14 +9,15 @@ import {
   type Graph,
   type ModelNode,
 } from "../model/model.ts";
-import type { Names } from "../convert/names.ts";
+import type { Names } from "../convert/context.ts";
 
-type Given = number | string | Attribute;
+type Given = number | bigint | string | Attribute;
 
-const attributeOf = (given: Given): Attribute => {
-  if (typeof given === "number") return { type: "int", value: given };
-  return typeof given === "string" ? { type: "string", value: given } : given;
-};
+/** Returns an attribute that contains an integer or text, or the given attribute. */
+export function attributeOf(given: Given): Attribute {
+  if (typeof given === "string") return { type: "string", value: given };
+  return typeof given === "object" ? given : { type: "int", value: given };
+}
 
 /** A Slice end that lies beyond every axis. */
 const END = 2 ** 31 - 1;

@@ -46,11 +46,7 @@ export function readIndexConstant(constant: Constant): Tensor | Finding {
     const sentence = `the ${count} constant indices were not checked, because the limit is ${MAX_INDICES}`;
     return finding("indices-not-checked", sentence, { input: "indices" });
   }
-  try {
-    return readConstant(constant);
-  } catch (error) {
-    return unreadable(error);
-  }
+  return recovering(() => readConstant(constant), unreadable);
 }
 
 /** Converts an error of reading a constant to a finding. */

@@ -3,7 +3,13 @@
  * indices. Unlike a run, the checks continue after a fault.
  */
 
-import { isTensorError, type ErrorCode, type ErrorContext } from "../../core/errors.ts";
+import {
+  isTensorError,
+  recovering,
+  type ErrorCode,
+  type ErrorContext,
+  type TensorError,
+} from "../../core/errors.ts";
 import { knownSettings } from "../model/attributes.ts";
 import {
   hasItsInputs,
@@ -136,13 +142,13 @@ function inspectInputs(
 
   // Only the numeric attributes `axis` and `batch_dims` affect shapes.
   if (unknown.some(({ type }) => type === "int")) return findings;
-  let call: KnownCall;
-  try {
-    call = knownCall(operator, version, settings, inputs, fields);
-    operator.inferShape(call.shapes, call);
-  } catch (error) {
-    return [...findings, shapeFinding(error)];
-  }
+  const infer = (): KnownCall => {
+    const known = knownCall(operator, version, settings, inputs, fields);
+    operator.inferShape(known.shapes, known);
+    return known;
+  };
+  const call = recovering(infer, shapeFinding);
+  if (isFinding(call)) return [...findings, call];
   // Text attributes other than the reduction may determine the indexed axes.
   const isPlanKnown = unknown.every(({ type, name }) => type !== "string" || name === "reduction");
   const { constant = null, type = null } = byRole(version, inputs).indices ?? NOTHING_KNOWN;
@@ -161,8 +167,8 @@ const SHAPE_FINDINGS: Readonly<Partial<Record<ErrorCode, FindingId>>> = {
 };
 
 /** Explains why a call has no result shape: its shapes are invalid, or its axis cannot be read. */
-function shapeFinding(error: unknown): Finding {
-  const id = isTensorError(error) ? SHAPE_FINDINGS[error.code] : undefined;
+function shapeFinding(error: TensorError): Finding {
+  const { [error.code]: id } = SHAPE_FINDINGS;
   return id === undefined ? unreadable(error) : findingOf(id, error);
 }
 

@@ -102,7 +102,7 @@ function flattened({ node, place, scope, uses }: Around): Finding | null {
   if (node.op !== "Gather" || axisOf(node) !== 0) return null;
   const maker = uses.makers.get(data);
   if (maker === undefined || (maker.op !== "Reshape" && maker.op !== "Flatten")) return null;
-  const terms = termsOf(indices, uses);
+  const terms = originsOf(indices, uses, SUMS);
   const isMultiple = (name: string): boolean => uses.makers.get(name)?.op === "Mul";
   const last = terms.find((name) => !isMultiple(name));
   if (last === undefined || !terms.some(isMultiple)) return null;
@@ -132,16 +132,17 @@ function originOf(name: string, uses: GraphUses): string {
   return origin;
 }
 
-function termsOf(name: string, uses: GraphUses): readonly string[] {
-  const terms: string[] = [];
+/** Returns the origins of a value, of which some operators combine several. */
+function originsOf(name: string, uses: GraphUses, combining: ReadonlySet<string>): string[] {
+  const origins: string[] = [];
   const open = [name];
   for (let step = 0; step < MAX_STEPS && open.length > 0; step++) {
     const origin = originOf(open.pop() ?? "", uses);
     const maker = uses.makers.get(origin);
-    if (maker?.op === "Add") open.push(...maker.inputs);
-    else terms.push(origin);
+    if (maker !== undefined && combining.has(maker.op)) open.push(...maker.inputs);
+    else origins.push(origin);
   }
-  return terms;
+  return origins;
 }
 
 function inputOf(name: string, { graph, kind }: Place, uses: GraphUses): string | null {
@@ -150,19 +151,15 @@ function inputOf(name: string, { graph, kind }: Place, uses: GraphUses): string 
   return isInput ? origin : null;
 }
 
+const SUMS: ReadonlySet<string> = new Set(["Add"]);
 /** Operators whose results contain no repeated values. */
 const UNIQUE: ReadonlySet<string> = new Set(["NonZero", "Range", "TopK", "Unique"]);
 
+const JOINS: ReadonlySet<string> = new Set(["Concat", "Gather"]);
+
 /** Returns true if the indices certainly contain no repeated values. */
-function areUnique(name: string, uses: GraphUses): boolean {
-  const open = [name];
-  for (let step = 0; step < MAX_STEPS && open.length > 0; step++) {
-    const maker = uses.makers.get(originOf(open.pop() ?? "", uses));
-    if (maker !== undefined && UNIQUE.has(maker.op)) return true;
-    if (maker?.op === "Concat" || maker?.op === "Gather") open.push(...maker.inputs);
-  }
-  return false;
-}
+const areUnique = (name: string, uses: GraphUses): boolean =>
+  originsOf(name, uses, JOINS).some((origin) => UNIQUE.has(uses.makers.get(origin)?.op ?? ""));
 
 /** Returns true if every element is certainly 0. */
 function isZero(name: string, scope: Scope, uses: GraphUses): boolean {

@@ -1,7 +1,7 @@
 /** Traces values back to the model inputs that contain the same elements, through operators that only move elements. */
 
 import { calledGraph, functionOf } from "../model/bound-graph.ts";
-import type { Model, ModelFunction, ModelNode } from "../model/model.ts";
+import type { Model, ModelFunction, ModelNode, ValueInfo } from "../model/model.ts";
 import { ownPlace, type Place, type PlacedNode } from "../model/places.ts";
 import { walkTyped, type TypedVisitor } from "../model/typed-walk.ts";
 import type { Scope } from "../model/values.ts";
@@ -35,9 +35,10 @@ export function walkSources(model: Model, visit: (visited: Visited) => void): vo
         if (called === null) sources.follow(placed, scope);
         else if (!around.includes(called) && ++calls <= MAX_CALLS) {
           const body = placeOf(model, called, placed, scope);
-          sources.enter(body, placed);
+          const [inputs, outputs] = [body.graph.inputs, body.graph.outputs].map(namesOf);
+          sources.pass(place, node.inputs, body, inputs);
           walkFrom(body, [...around, called]);
-          sources.leave(body, placed);
+          sources.pass(body, outputs, place, node.outputs);
         }
       },
     };
@@ -45,6 +46,8 @@ export function walkSources(model: Model, visit: (visited: Visited) => void): vo
   };
   walkFrom(ownPlace(model), []);
 }
+
+const namesOf = (values: readonly ValueInfo[]): string[] => values.map(({ name }) => name);
 
 function placeOf(
   { opsets }: Model,
@@ -72,6 +75,7 @@ export interface Source {
 class Sources {
   readonly #known = new Map<Place, Map<string, readonly Source[]>>();
 
+  /** Returns a value's sources. A graph's own values hide enclosing values of the same name. */
   of(place: Place, name: string): readonly Source[] {
     const known = this.#at(place).get(name);
     if (known !== undefined) return known;
@@ -89,33 +93,24 @@ class Sources {
     }
   }
 
-  enter(body: Place, { node, place }: PlacedNode): void {
-    for (const [at, { name }] of body.graph.inputs.entries())
-      this.#at(body).set(name, this.of(place, node.inputs[at] ?? ""));
+  /** Passes the sources of values to values of another graph: arguments of a call, or results of a function. */
+  pass(from: Place, names: readonly string[], to: Place, values: readonly string[]): void {
+    for (const [at, name] of values.entries())
+      this.#at(to).set(name, this.of(from, names[at] ?? ""));
   }
 
-  leave(body: Place, { node, place }: PlacedNode): void {
-    for (const [at, { name }] of body.graph.outputs.entries())
-      this.#at(place).set(node.outputs[at] ?? "", this.of(body, name));
-  }
-
-  /** Returns the sources of a graph's own values. These values hide enclosing values of the same name. */
+  /** Returns the sources of a graph's own values: at first, only the model's inputs have sources. */
   #at(place: Place): Map<string, readonly Source[]> {
-    const known = this.#known.get(place) ?? new Map(ownSources(place));
-    this.#known.set(place, known);
-    return known;
+    const { graph, kind } = place;
+    const known = this.#known.get(place);
+    if (known !== undefined) return known;
+    const own = new Map<string, readonly Source[]>();
+    for (const { name } of graph.constants) own.set(name, []);
+    for (const { name } of graph.inputs)
+      own.set(name, kind.is === "model" ? [{ input: name, isWhole: true }] : []);
+    this.#known.set(place, own);
+    return own;
   }
-}
-
-/** Returns the sources of a graph's values before its nodes run: the model's inputs. */
-function ownSources({ graph, kind }: Place): (readonly [string, readonly Source[]])[] {
-  const inputs = graph.inputs.map(({ name }): [string, readonly Source[]] => [
-    name,
-    kind.is === "model" ? [{ input: name, isWhole: true }] : [],
-  ]);
-  const isInput = new Set(graph.inputs.map(({ name }) => name));
-  const constants = graph.constants.filter(({ name }) => !isInput.has(name));
-  return [...inputs, ...constants.map(({ name }): [string, readonly Source[]] => [name, []])];
 }
 
 /** Operators whose output contains elements of their first input, in the same order or repeated. */

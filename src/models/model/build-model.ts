@@ -4,8 +4,7 @@ import { checkNames, factOf, isArray, namesOf, printValue } from "../../core/for
 import { TensorError } from "../../core/errors.ts";
 import type { TensorType } from "../../core/operators/operator.ts";
 import { Tensor } from "../../core/tensor/tensor.ts";
-import { checkedModel } from "./foreign-model.ts";
-import { listFrom, recordFrom } from "./foreign.ts";
+import { checkedModel, listFrom, recordFrom } from "./foreign-model.ts";
 import { quote } from "./graph.ts";
 import {
   constant,
@@ -83,7 +82,11 @@ export interface ModelSpec {
 export function buildModel(spec: ModelSpec): Model {
   const model = knownFrom("a model", spec, MODEL_KEYS, MEANT);
   const { inputs = {}, outputs, constants = {}, nodes, name = "graph" } = model;
-  const opsets = byDomain(Object.entries(recordFrom("the opsets of a model", model.opsets)));
+  const versions = Object.entries(recordFrom("the opsets of a model", model.opsets));
+  // `fromEntries` also keeps a domain named `__proto__`, which an assignment would lose.
+  const opsets: Record<string, number> = Object.fromEntries(
+    versions.map(([domain, version]) => [domainName(domain), version]),
+  );
   const { "ai.onnx": opset } = opsets;
   if (opset !== undefined) checkOpset(opset, "ai.onnx");
   const { irVersion = Math.max(IR_VERSION, firstIrVersion(opset ?? 1)), producer = "ndscatter" } =
@@ -164,7 +167,12 @@ function nodeOf(spec: ModelNodeSpec): ModelNode {
     domain: domainName(domain),
     inputs: listFrom("the inputs of a node", inputs),
     outputs: listFrom("the outputs of a node", outputs),
-    attributes: mapValues(recordFrom("the attributes of a node", attributes), attributeFrom),
+    attributes: Object.fromEntries(
+      Object.entries(recordFrom("the attributes of a node", attributes)).map(([key, value]) => [
+        key,
+        attributeFrom(value, key),
+      ]),
+    ),
   };
 }
 
@@ -201,16 +209,3 @@ function attributeFrom(value: AttributeInput, name: string): Attribute {
 
 const isWhole = (value: unknown): value is number | bigint =>
   typeof value === "bigint" || Number.isInteger(value);
-
-/**
- * Returns opset versions by domain. `fromEntries` also keeps a domain named `__proto__`, which an assignment would
- * lose.
- */
-const byDomain = (entries: readonly (readonly [string, number])[]): Record<string, number> =>
-  Object.fromEntries(entries.map(([domain, version]) => [domainName(domain), version]));
-
-const mapValues = <T, U>(
-  record: Readonly<Record<string, T>>,
-  map: (value: T, key: string) => U,
-): Record<string, U> =>
-  Object.fromEntries(Object.entries(record).map(([key, value]) => [key, map(value, key)]));

@@ -39,6 +39,16 @@ export function readRange(source: ByteSource, start: number, end: number): Uint8
   });
 }
 
+export function joinBytes(chunks: Iterable<Uint8Array>, length: number): Uint8Array {
+  const whole = new Uint8Array(length);
+  let at = 0;
+  for (const chunk of chunks) {
+    whole.set(chunk, at);
+    at += chunk.length;
+  }
+  return whole;
+}
+
 /**
  * Treats bytes in memory as a file. The memory may be released before a range is read, long after the file was opened.
  */

@@ -1,6 +1,6 @@
 /** Extracts one node as a separate model. */
 
-import { TensorError } from "../../core/errors.ts";
+import { TensorError, type ErrorContext } from "../../core/errors.ts";
 import { checkNode, modelFrom } from "./foreign-model.ts";
 import { quote } from "./graph.ts";
 import {
@@ -62,11 +62,7 @@ function modelOf(node: ModelNode, scope: Scope, model: Model, opsets: Model["ops
   const typed = (name: string): ValueInfo => {
     const type = scope.typeOf(name);
     if (type !== null) return { name, type };
-    const sentence = `${nodeTitle(node)} cannot be extracted: the data type of ${quote(name)} is unknown`;
-    throw new TensorError("unsupported-model", sentence, {
-      node: nodeTitle(node),
-      input: name,
-    });
+    throw refused(node, `the data type of ${quote(name)} is unknown`, { input: name });
   };
   const graph = {
     name: node.name || node.op,
@@ -77,11 +73,9 @@ function modelOf(node: ModelNode, scope: Scope, model: Model, opsets: Model["ops
   };
   // Before this IR version, every constant must also be an input.
   const irVersion = Math.max(model.irVersion, DEFAULTS_SINCE);
-  return { irVersion, producer: "ndscatter", opsets: opsetsOf(node, opsets), graph };
+  const own = Object.entries(opsets).filter(([domain]) => domain === node.domain);
+  return { irVersion, producer: "ndscatter", opsets: Object.fromEntries(own), graph };
 }
-
-const opsetsOf = ({ domain }: ModelNode, opsets: Model["opsets"]): Model["opsets"] =>
-  Object.fromEntries(Object.entries(opsets).filter(([one]) => one === domain));
 
 function checkAlone(node: ModelNode): void {
   for (const [name, attribute] of Object.entries(node.attributes)) {
@@ -89,9 +83,12 @@ function checkAlone(node: ModelNode): void {
     const why = isReference(attribute)
       ? `the attribute ${name} depends on the caller of the function`
       : `the attribute ${name} is not a plain value`;
-    throw new TensorError("unsupported-model", `${nodeTitle(node)} cannot be extracted: ${why}`, {
-      node: nodeTitle(node),
-      key: name,
-    });
+    throw refused(node, why, { key: name });
   }
 }
+
+const refused = (node: ModelNode, why: string, fields: ErrorContext): TensorError => {
+  const title = nodeTitle(node);
+  const sentence = `${title} cannot be extracted: ${why}`;
+  return new TensorError("unsupported-model", sentence, { node: title, ...fields });
+};

@@ -1,7 +1,7 @@
 /**
  * Checks models and nodes that callers supply. A model is plain data that anyone can edit. Every function that accepts
- * a model therefore checks the type of each field first, including fields of functions and bodies. The meaning of
- * values is checked where they are used.
+ * a model therefore checks the type of each field first, including fields of functions and bodies. Objects and lists
+ * are copied, so that each field is read once. The meaning of values is checked where they are used.
  */
 
 import { factOf, isArray, printValue, readForeign, wrongValue } from "../../core/foreign.ts";
@@ -9,7 +9,6 @@ import { malformed, oneOf, TensorError } from "../../core/errors.ts";
 import { isDType } from "../../core/tensor/dtype.ts";
 import type { TensorType } from "../../core/operators/operator.ts";
 import { isBytes } from "../../core/tensor/bytes.ts";
-import { listFrom, objectsFrom, recordFrom } from "./foreign.ts";
 import { quote } from "./graph.ts";
 import {
   MAX_BODY_DEPTH,
@@ -43,14 +42,7 @@ export function checkedModel(given: Model): Model {
   const opsets = opsetsFrom(model.opsets);
   checkOthers(model);
   checkText("the producer of a model", model.producer);
-  if (typeof model.irVersion !== "number") {
-    throw wrongValue(
-      "malformed-file",
-      "the irVersion of a model must be a number",
-      model.irVersion,
-      { key: "irVersion" },
-    );
-  }
+  checkKind("number", "the irVersion of a model", model.irVersion, "irVersion");
   const seen: Seen = new Map();
   const graph = graphFrom(model.graph, seen);
   if (model.functions === undefined) return { ...model, opsets, graph };
@@ -75,12 +67,13 @@ export function modelOfLists(given: Model): Pick<Model, "opsets" | "graph"> {
   const graph = recordFrom("a graph", model.graph);
   for (const part of ["nodes", "constants", "inputs", "outputs"] as const) {
     if (isArray(graph[part])) continue;
-    throw wrongValue("malformed-file", `the ${part} of a graph must be a list`, graph[part], {
-      key: part,
-    });
+    throw wrong(`the ${part} of a graph must be a list`, graph[part], part);
   }
   return { opsets: opsetsFrom(model.opsets), graph };
 }
+
+const wrong = (must: string, got: unknown, key: string, advice?: string): TensorError =>
+  wrongValue("malformed-file", must, got, { key }, advice);
 
 /** Throws `malformed-file` for a value without a graph, with advice for common mistakes. */
 function modelRecord(given: Model): Model {
@@ -118,16 +111,12 @@ function checkOthers({ otherOpsets = {} }: Pick<ModelFunction, "otherOpsets">): 
 
 function opsetsFrom<T extends Readonly<Record<string, number>>>(given: T): T {
   const opsets = recordFrom("the opsets of a model", given);
-  for (const opset of Object.values<unknown>(opsets)) checkOpset(opset);
+  Object.values(opsets).forEach(checkOpset);
   return opsets;
 }
 
-function checkOpset(opset: unknown): void {
-  if (typeof opset === "number" || typeof opset === "bigint") return;
-  throw wrongValue("malformed-file", "the opset of a domain must be a number", opset, {
-    key: "opset",
-  });
-}
+const checkOpset = (opset: unknown): void =>
+  checkKind("integer", "the opset of a domain", opset, "opset");
 
 /** The depth of each checked graph. A graph may be the body of several nodes. */
 type Seen = Map<Graph, number>;
@@ -158,9 +147,8 @@ function graphFrom(given: Graph, seen: Seen, depth = 0): Graph {
 }
 
 function checkAliases(aliases: Graph["aliases"] = {}): void {
-  for (const names of Object.values(recordFrom("the aliases of a graph", aliases))) {
-    for (const name of listFrom("the aliases of a value", names)) checkText("an alias", name);
-  }
+  for (const names of Object.values(recordFrom("the aliases of a graph", aliases)))
+    checkTexts("the aliases of a value", names, "an alias");
 }
 
 function valuesFrom(what: string, given: readonly ValueInfo[]): ValueInfo[] {
@@ -187,10 +175,7 @@ function checkBodies(
 /** Throws `malformed-file` for a value that is not a node of a model. */
 export function checkNode(node: ModelNode): void {
   recordFrom("a node", node);
-  const parts = (): unknown[] => {
-    const { name, op, domain, opset, inputs, outputs, attributes } = node;
-    return [name, op, domain, opset, inputs, outputs, attributes];
-  };
+  const parts = (): unknown[] => NODE_KEYS.map((key) => node[key]);
   const [name, op, domain, opset, inputs, outputs, attributes] = readForeign(
     parts,
     "malformed-file",
@@ -200,68 +185,80 @@ export function checkNode(node: ModelNode): void {
   checkText("the name of a node", name);
   checkText("the operator of a node", op);
   checkText("the domain of a node", domain);
-  if (opset !== undefined && typeof opset !== "number")
-    throw wrongValue("malformed-file", "the opset of a node must be a number", opset, {
-      key: "opset",
-    });
-  for (const one of listFrom("the inputs of a node", inputs)) checkText("an input of a node", one);
-  for (const one of listFrom("the outputs of a node", outputs))
-    checkText("an output of a node", one);
+  if (opset !== undefined) checkKind("number", "the opset of a node", opset, "opset");
+  checkTexts("the inputs of a node", inputs, "an input of a node");
+  checkTexts("the outputs of a node", outputs, "an output of a node");
   checkAttributes("the attributes of a node", attributes as ModelNode["attributes"]);
 }
+
+const NODE_KEYS = ["name", "op", "domain", "opset", "inputs", "outputs", "attributes"] as const;
 
 function checkAttributes(what: string, attributes: Readonly<Record<string, Attribute>>): void {
   for (const [key, one] of Object.entries(recordFrom(what, attributes)))
     checkAttribute(`the attribute ${quote(key)}`, one);
 }
 
-function checkText(what: string, given: unknown): asserts given is string {
-  if (typeof given !== "string")
-    throw wrongValue("malformed-file", `${what} must be text`, given, { key: what });
+const isText = (value: unknown): boolean => typeof value === "string";
+const isNumber = (value: unknown): boolean => typeof value === "number";
+
+/** The kinds of plain values: their names in errors, and their checks. */
+const KINDS = {
+  number: ["a number", isNumber],
+  integer: ["a number", (value: unknown) => isNumber(value) || typeof value === "bigint"],
+  text: ["text", isText],
+  boolean: ["true or false", (value: unknown) => typeof value === "boolean"],
+} as const;
+
+type Kind = keyof typeof KINDS;
+
+/** Throws `malformed-file` for a value of another kind. */
+function checkKind(
+  kind: Kind,
+  what: string,
+  given: unknown,
+  key = what,
+  must: string = KINDS[kind][0],
+): void {
+  if (!KINDS[kind][1](given)) throw wrong(`${what} must be ${must}`, given, key);
 }
 
-const isNumber = (value: unknown): boolean => typeof value === "number";
-const isInteger = (value: unknown): boolean => isNumber(value) || typeof value === "bigint";
-const isText = (value: unknown): boolean => typeof value === "string";
-const isBoolean = (value: unknown): boolean => typeof value === "boolean";
+function checkText(what: string, given: unknown): asserts given is string {
+  checkKind("text", what, given);
+}
 
-const VALUES: Readonly<
-  Record<string, readonly [what: string, isOne: (value: unknown) => boolean]>
-> = {
-  int: ["a number", isInteger],
-  float: ["a number", isNumber],
-  string: ["text", isText],
-  boolean: ["true or false", isBoolean],
-  other: ["text", isText],
-};
+function checkTexts(what: string, given: unknown, one: string): void {
+  for (const text of listFrom<unknown>(what, given)) checkText(one, text);
+}
 
-const ELEMENTS: typeof VALUES = {
-  ints: ["numbers", isInteger],
-  floats: ["numbers", isNumber],
-  strings: ["texts", isText],
+/** The kind of each attribute type's value, or the kind and the name of the elements of its list. */
+const VALUES: Readonly<Record<string, readonly [kind: Kind, many?: string]>> = {
+  int: ["integer"],
+  float: ["number"],
+  string: ["text"],
+  boolean: ["boolean"],
+  other: ["text"],
+  ints: ["integer", "numbers"],
+  floats: ["number", "numbers"],
+  strings: ["text", "texts"],
 };
 
 function checkAttribute(what: string, given: Attribute): void {
   const attribute = recordFrom(what, given);
   const { type, value } = attribute;
-  const wrong = (kind: string, got: unknown): TensorError =>
-    wrongValue("malformed-file", `${what} must be ${kind}`, got, { key: what });
   if (type === "tensor") return checkConstant(recordFrom(what, value));
   if (type === "tensors") return objectsFrom(what, value).forEach(checkConstant);
-  if (!isText(type)) throw wrong("of a type", type);
-  if (Object.hasOwn(ELEMENTS, type)) {
-    const [kind, isOne] = ELEMENTS[type];
-    const odd = listFrom<unknown>(what, value).findIndex((one) => !isOne(one));
-    if (odd !== -1) throw wrong(`a list of ${kind}`, (value as readonly unknown[])[odd]);
-    return;
-  }
+  checkKind("text", what, type, what, "of a type");
   if (!Object.hasOwn(VALUES, type)) {
-    const types = [...Object.keys(VALUES), ...Object.keys(ELEMENTS), "tensor", "tensors"];
+    const types = [...Object.keys(VALUES), "tensor", "tensors"];
     const sentence = `the type of ${what} must be ${oneOf(types)}, got ${printValue(type)}`;
     throw malformed(sentence, { key: "type", got: factOf(type), allowed: types });
   }
-  const [kind, isOne] = VALUES[type];
-  if (!isOne(value)) throw wrong(kind, value);
+  const [kind, many] = VALUES[type];
+  if (many === undefined) checkKind(kind, what, value);
+  else {
+    const must = `a list of ${many}`;
+    for (const one of listFrom<unknown>(what, value)) checkKind(kind, what, one, what, must);
+  }
   if (type === "other" && attribute.reference !== undefined)
     checkText(`the reference of ${what}`, attribute.reference);
 }
@@ -312,3 +309,65 @@ function checkShape(given: unknown, name: string, isPartial: boolean): void {
   const sentence = `dimensions of ${quote(name)} must be sizes, got ${printValue(dims[odd])}`;
   throw new TensorError("shape-mismatch", sentence, { input: name });
 }
+
+/**
+ * Returns a copy of an object's own properties. Throws `malformed-file` for other values, and for a Map, a promise or
+ * bytes, whose copies would be empty.
+ */
+export function recordFrom<T>(what: string, given: T, advice = ""): T {
+  const copy = readForeign(
+    () => (isRecord(given) ? { ...given } : null),
+    "malformed-file",
+    `${what} cannot be read`,
+    what,
+  );
+  if (copy !== null) return copy;
+  throw wrong(`${what} must be an object`, given, what, advice);
+}
+
+const isRecord = (given: unknown): boolean =>
+  typeof given === "object" &&
+  given !== null &&
+  (Object.getPrototypeOf(given) === Object.prototype || printValue(given) === "an object");
+
+export function listFrom<T>(what: string, given: readonly T[] | unknown): T[] {
+  if (!isArray(given)) throw wrong(`${what} must be a list`, given, what);
+  const read = (): T[] => {
+    const copy: T[] = [];
+    const length = Number(given.length);
+    for (let at = 0; at < length; at++) {
+      const entry = given[at];
+      if (entry === undefined)
+        throw malformed(`${what} must be a list without holes`, { key: what, at: [at] });
+      copy.push(entry as T);
+    }
+    return copy;
+  };
+  return readForeign(read, "malformed-file", `${what} cannot be read`, what);
+}
+
+export function objectsFrom<T>(what: string, given: readonly T[]): T[] {
+  const list = listFrom<T>(what, given);
+  const odd = list.find((entry) => typeof entry !== "object" || entry === null || isArray(entry));
+  if (odd === undefined) return list;
+  throw wrong(`${what} must be objects`, odd, what);
+}
+
+/**
+ * Returns the first entry for which `test` returns true. The test may read any field of an entry, and nothing is
+ * copied. If a list's length is wrong, the search ends after the last actual entry.
+ */
+export const findIn = <T>(list: readonly T[], test: (entry: T) => boolean): T | undefined =>
+  readForeign(
+    () => {
+      const length = Number(list.length);
+      for (let at = 0; at < length; at++) {
+        const entry = list[at];
+        if (entry === undefined || test(entry)) return entry;
+      }
+      return undefined;
+    },
+    "malformed-file",
+    "a list in a graph cannot be read",
+    "list",
+  );

@@ -6,8 +6,7 @@
 import { malformed, TensorError } from "../../core/errors.ts";
 import { nearestName } from "../../core/foreign.ts";
 import { isOperator } from "../../core/operators/registry.ts";
-import { checkNode, modelFrom, modelOfLists } from "./foreign-model.ts";
-import { findIn, objectsFrom } from "./foreign.ts";
+import { checkNode, findIn, modelFrom, modelOfLists, objectsFrom } from "./foreign-model.ts";
 import { MAX_NAMES, quote } from "./graph.ts";
 import { isConstantNode } from "./inline.ts";
 import type { Constant, Graph, Model, ModelNode } from "./model.ts";

@@ -1,12 +1,30 @@
 /** The names of values that graphs and nodes use, including names that bodies use from enclosing graphs. */
 
 import { TensorError } from "../../core/errors.ts";
-import { MAX_BODY_DEPTH, valueNames, type Graph, type ModelNode } from "./model.ts";
+import { MAX_BODY_DEPTH, valueNames, type Attribute, type Graph, type ModelNode } from "./model.ts";
 
 /** Returns an attribute's graphs. Throws `too-large` for graphs nested too deeply to be read. */
 export function bodiesOf(graphs: readonly Graph[] | null | undefined): readonly Graph[] {
   if (graphs !== null) return graphs ?? [];
   throw tooDeep();
+}
+
+/** Returns the graphs in a node's attributes. */
+export const bodiesIn = ({ attributes }: ModelNode): readonly Graph[] =>
+  Object.values(attributes).flatMap((one) => (one.type === "other" ? bodiesOf(one.graphs) : []));
+
+/** Returns a node with changed bodies; the same node if no body changes. */
+export function withBodies(node: ModelNode, change: (body: Graph) => Graph): ModelNode {
+  let isSame = true;
+  const attributes = Object.entries(node.attributes).map(([name, one]): [string, Attribute] => {
+    if (one.type !== "other") return [name, one];
+    const before = bodiesOf(one.graphs);
+    const graphs = before.map((body) => change(body));
+    if (graphs.every((body, at) => body === before[at])) return [name, one];
+    isSame = false;
+    return [name, { ...one, graphs }];
+  });
+  return isSame ? node : { ...node, attributes: Object.fromEntries(attributes) };
 }
 
 export const tooDeep = (): TensorError =>
@@ -15,9 +33,6 @@ export const tooDeep = (): TensorError =>
     `the model has graphs nested more than ${MAX_BODY_DEPTH} deep, which is too deep to read; real models nest a few, so check where the file comes from`,
     { limit: MAX_BODY_DEPTH },
   );
-
-const bodiesIn = ({ attributes }: ModelNode): readonly Graph[] =>
-  Object.values(attributes).flatMap((one) => (one.type === "other" ? bodiesOf(one.graphs) : []));
 
 /** Returns all names that a graph and its bodies use. A body's own values may have the same names. */
 export function usesOf({ nodes, outputs }: Graph, uses = new Set<string>()): Set<string> {

@@ -27,7 +27,7 @@ import {
   type ModelNode,
   type ValueInfo,
 } from "./model.ts";
-import { outputsOf } from "./types/outputs.ts";
+import { outputsOf } from "./types/table.ts";
 
 export interface Value {
   /** Facts that follow from the model's inputs, constants and nodes. */

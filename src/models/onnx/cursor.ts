@@ -86,16 +86,13 @@ export class FileCursor {
     let value = 0;
     let scale = 1;
     for (let taken = 0; taken < MAX_VARINT; taken++, scale *= 128) {
-      const byte = this.#byte(end);
-      value += (byte & 0x7f) * scale;
-      if (byte >= 0x80) continue;
+      const next = this.#byte(end);
+      value += (next & 0x7f) * scale;
+      if (next >= 0x80) continue;
       if (Number.isSafeInteger(value)) return value;
-      throw malformed(
-        `the file has a length or a number of 2^53 or more at byte ${this.#position}`,
-        {
-          byte: this.#position,
-        },
-      );
+      const byte = this.#position;
+      const sentence = `the file has a length or a number of 2^53 or more at byte ${byte}`;
+      throw malformed(sentence, { byte });
     }
     throw this.#endless();
   }
@@ -126,18 +123,15 @@ export class FileCursor {
   }
 
   #endless(): TensorError {
-    return malformed(
-      `the file has a number of more than ${MAX_VARINT} bytes at byte ${this.#position}`,
-      { byte: this.#position, limit: MAX_VARINT },
-    );
+    const byte = this.#position;
+    const sentence = `the file has a number of more than ${MAX_VARINT} bytes at byte ${byte}`;
+    return malformed(sentence, { byte, limit: MAX_VARINT });
   }
 
   #cutShort(length: number, end: number): TensorError {
     const position = this.#position;
     const part = `a part of ${printCount(length, "byte")} where ${end - position} are left`;
-    return malformed(
-      `the file is truncated or damaged; get it again: byte ${position} begins ${part}`,
-      { byte: position },
-    );
+    const sentence = `the file is truncated or damaged; get it again: byte ${position} begins ${part}`;
+    return malformed(sentence, { byte: position });
   }
 }

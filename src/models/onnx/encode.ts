@@ -11,20 +11,9 @@ export function encode<S extends AnySchema>(schema: S, message: MessageOf<S>): U
   return encoded((writer) => writer.message(schema, message as Values));
 }
 
-/** Encodes one record of a message. */
-export function encodeField(schema: AnySchema, key: string, value: unknown): Uint8Array {
-  return encoded((writer) => {
-    for (const field of schema.byNumber.values()) if (field.key === key) writer.field(field, value);
-  });
-}
-
 /** Encodes the tag and the length of a record, before its payload. */
-export function encodeHead(schema: AnySchema, key: string, length: number): Uint8Array {
-  return encoded((writer) => {
-    for (const field of schema.byNumber.values())
-      if (field.key === key) writer.head(field.number, length);
-  });
-}
+export const encodeHead = (number: number, length: number): Uint8Array =>
+  encoded((writer) => writer.head(number, length));
 
 function encoded(write: (writer: Writer) => void): Uint8Array {
   const lengths: number[] = [];
@@ -54,14 +43,14 @@ class Writer {
     for (const field of byNumber.values()) {
       if (!Object.hasOwn(message, field.key)) continue;
       const { [field.key]: value } = message;
-      if (field.isList) for (const one of value as unknown[]) this.field(field, one);
-      else if (value !== undefined) this.field(field, value);
+      if (field.isList) for (const one of value as unknown[]) this.#field(field, one);
+      else if (value !== undefined) this.#field(field, value);
     }
     for (const record of message.unknown ?? []) this.#copy(record);
   }
 
   /** Writes a record. The numbers of a list are not packed, as in the files of ONNX's own tools. */
-  field({ number, kind, wire }: NamedField, value: unknown): void {
+  #field({ number, kind, wire }: NamedField, value: unknown): void {
     if (kind === "bytes") {
       this.head(number, (value as Uint8Array).length);
       return this.#copy(value as Uint8Array);

@@ -8,7 +8,17 @@
 
 import { malformed, TensorError } from "../../core/errors.ts";
 import { optionsOf, printValue, wrongOption } from "../../core/foreign.ts";
+import { EXTERNAL } from "../../core/limits.ts";
+import { plainBytes } from "../../core/tensor/bytes.ts";
+import { allocate, isNumericStorage, rowOf } from "../../core/tensor/dtype.ts";
+import { sizeOf } from "../../core/tensor/shape.ts";
+import { bytesOf, packedBytes } from "../../core/tensor/storage.ts";
+import { Tensor } from "../../core/tensor/tensor.ts";
 import { parseDecimal } from "../model/decimal.ts";
+import { modelFrom } from "../model/foreign-model.ts";
+import { SOURCE, type Constant, type Model } from "../model/model.ts";
+import { walkNodes } from "../model/places.ts";
+import { isHeader, tensorTitle } from "./tensor-proto.ts";
 
 /**
  * Reads `length` bytes, starting at `offset`, of the file at `location`. The location is a relative path with `/` that
@@ -101,4 +111,87 @@ function decimalEntry(
     `${what} has external data whose ${key} must be a decimal number below 2^53, got ${printValue(text)}`,
     { key, got: text },
   );
+}
+
+/**
+ * Returns the paths of a model's external data files, relative to the model's folder. Each path is listed once.
+ * `writeModel` keeps references to these files.
+ *
+ * @param model a model from {@link readModel}
+ * @throws TensorError `malformed-file` for a path that leaves the model's folder
+ *
+ * @example
+ * ```ts
+ * import { readFileSync } from "node:fs";
+ *
+ * const model = readModel(readFileSync("model.onnx"));
+ * externalFiles(model); // []
+ * ```
+ */
+export function externalFiles(model: Model): string[] {
+  const found = new Set<string>();
+  const addConstant = (one: Constant): void => {
+    const { [SOURCE]: header } = one;
+    if (!isHeader(header) || header.external === null) return;
+    found.add(externalRange(header.external, tensorTitle(one.name)).location);
+  };
+  walkNodes(modelFrom(model), {
+    place: ({ graph }) => graph.constants.forEach(addConstant),
+    node: ({ node }) => {
+      for (const attribute of Object.values(node.attributes)) {
+        if (attribute.type === "tensor") addConstant(attribute.value);
+        if (attribute.type === "tensors") attribute.value.forEach(addConstant);
+      }
+    },
+  });
+  return [...found];
+}
+
+/** Selected slices of a tensor: the start of each slice and their common length, in elements. */
+interface Slices {
+  readonly starts: Iterable<number>;
+  readonly length: number;
+}
+
+/**
+ * A tensor of zeros in which some slices are filled. The operating system allocates memory only for pages that are
+ * written.
+ */
+export interface Sliced {
+  readonly tensor: Tensor;
+  /**
+   * Reads slices from the file. The result is false if reading the whole tensor would be faster. Throws
+   * `malformed-file` if the number of bytes differs from the requested number.
+   */
+  read(slices: Slices): boolean;
+}
+
+/**
+ * Returns a constant that can be read in slices. The result is null for a constant in the model file itself, and for
+ * values that must be checked or unpacked.
+ */
+export function slicedConstant(one: Constant, external: ReadExternal): Sliced | null {
+  const { name, dtype, shape, [SOURCE]: header } = one;
+  if (!isHeader(header) || header.external === null || dtype === null || dtype === "bool")
+    return null;
+  const what = tensorTitle(name);
+  const { location, offset, length } = externalRange(header.external, what);
+  const size = sizeOf(shape, { input: name });
+  const isWhole = length === null || length === packedBytes(dtype, size);
+  if (!isWhole || rowOf(dtype).bits !== undefined || dtype === "string") return null;
+  const data = allocate(dtype, size);
+  if (!isNumericStorage(data)) return null;
+  const target = bytesOf(data);
+  const read = (slices: Slices): boolean => {
+    const starts = new Set(slices.starts);
+    const part = packedBytes(dtype, slices.length);
+    if (starts.size * (part + EXTERNAL.slice) >= target.length) return false;
+    for (const start of starts) {
+      const at = packedBytes(dtype, start);
+      const bytes = plainBytes(external(location, offset + at, part), `${what} needs`);
+      target.set(bytes, at);
+    }
+    return true;
+  };
+  return { tensor: new Tensor(dtype, shape, size, data), read };
 }

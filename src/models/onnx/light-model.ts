@@ -6,9 +6,9 @@
 
 import { isTensorError } from "../../core/errors.ts";
 import { CLI, EXTERNAL } from "../../core/limits.ts";
-import { sourceOfBytes, type ByteSource } from "../model/byte-source.ts";
+import { joinBytes, sourceOfBytes, type ByteSource } from "../model/byte-source.ts";
 import { FileCursor, type FileRecord } from "./cursor.ts";
-import { encodeField, encodeHead } from "./encode.ts";
+import { encode, encodeHead } from "./encode.ts";
 import {
   ATTRIBUTE,
   ENTRY,
@@ -34,7 +34,11 @@ type Range = Pick<FileRecord, "start" | "end">;
 type Change = (tensor: Range) => Piece[] | null;
 
 /** Messages that contain tensors. */
-const PARENTS: ReadonlySet<AnySchema | undefined> = new Set([GRAPH, FUNCTION, NODE, ATTRIBUTE]);
+const PARENTS: ReadonlySet<AnySchema> = new Set([GRAPH, FUNCTION, NODE, ATTRIBUTE]);
+
+const recordsOf = (source: ByteSource, { start, end }: Range): FileRecord[] => [
+  ...new FileCursor(source, start).records(end),
+];
 
 const pieceOf = (source: ByteSource, start: number, end: number): Piece => ({
   source,
@@ -44,21 +48,24 @@ const pieceOf = (source: ByteSource, start: number, end: number): Piece => ({
 
 /** Returns a model with changed tensors. Messages of less than `least` bytes stay unchanged. */
 function changed(source: ByteSource, least: number, change: Change): Piece[] {
-  const piecesOf = (schema: AnySchema, { start, end }: Range, isInConstant: boolean): Piece[] => {
-    const records = [...new FileCursor(source, start).records(end)];
-    const isConstant = isInConstant || records.some((one) => namesConstant(source, schema, one));
+  const piecesOf = (schema: AnySchema, range: Range, isInConstant: boolean): Piece[] => {
+    const records = recordsOf(source, range);
+    const isConstant =
+      schema === NODE ? records.some((one) => namesConstant(source, one)) : isInConstant;
     return records.flatMap((record) => {
       const field = schema.byNumber.get(record.number);
       const inner = typeof field?.kind === "object" ? field.kind : field?.nested?.();
       const isLarge = record.wireType === WIRE.length && record.end - record.start >= least;
-      let pieces: Piece[] | null = null;
-      if (isLarge && PARENTS.has(inner)) pieces = piecesOf(inner as AnySchema, record, isConstant);
       // Operators other than `Constant` read tensor attributes directly, so these tensors remain in the model.
-      else if (isLarge && inner === TENSOR && (schema === GRAPH || isConstant))
-        pieces = change(record);
-      if (field === undefined || pieces === null)
-        return [pieceOf(source, record.begin, record.end)];
-      return [encodeHead(schema, field.key, lengthOf(pieces)), ...pieces];
+      const isWeight = inner === TENSOR && (schema === GRAPH || isConstant);
+      const pieces =
+        isLarge && isWeight
+          ? change(record)
+          : isLarge && inner !== undefined && PARENTS.has(inner)
+            ? piecesOf(inner, record, isConstant)
+            : null;
+      if (pieces === null) return [pieceOf(source, record.begin, record.end)];
+      return [encodeHead(record.number, lengthOf(pieces)), ...pieces];
     });
   };
   return piecesOf(MODEL, { start: 0, end: source.size }, false);
@@ -70,9 +77,8 @@ const lengthOf = (pieces: readonly Piece[]): number =>
 const OP_TYPE = NODE.fields.opType.number;
 const CONSTANT = encodeUtf8("Constant");
 
-function namesConstant(source: ByteSource, schema: AnySchema, record: FileRecord): boolean {
-  const { number, start, end } = record;
-  if (schema !== NODE || number !== OP_TYPE || end - start !== CONSTANT.length) return false;
+function namesConstant(source: ByteSource, { number, start, end }: FileRecord): boolean {
+  if (number !== OP_TYPE || end - start !== CONSTANT.length) return false;
   return source.read(start, end - start).every((byte, at) => byte === CONSTANT[at]);
 }
 
@@ -96,13 +102,7 @@ function* chunksOf(pieces: readonly Piece[]): Generator<Uint8Array> {
 export function lightModel(location: string, source: ByteSource): Uint8Array | null {
   try {
     const pieces = changed(source, CLI.weights, (one) => lightTensor(source, one, location));
-    const whole = new Uint8Array(lengthOf(pieces));
-    let at = 0;
-    for (const chunk of chunksOf(pieces)) {
-      whole.set(chunk, at);
-      at += chunk.length;
-    }
-    return whole;
+    return joinBytes(chunksOf(pieces), lengthOf(pieces));
   } catch (error) {
     if (isTensorError(error, "malformed-file")) return null;
     throw error;
@@ -115,17 +115,18 @@ const DATA: ReadonlySet<number> = new Set(
   [floatData, rawData, doubleData].map((one) => one.number),
 );
 
-function lightTensor(source: ByteSource, { start, end }: Range, location: string): Piece[] | null {
-  const records = [...new FileCursor(source, start).records(end)];
+function lightTensor(source: ByteSource, tensor: Range, location: string): Piece[] | null {
+  const records = recordsOf(source, tensor);
   const values = records.filter(({ number }) => DATA.has(number));
   const [data] = values;
   if (values.length !== 1 || data.end - data.start < CLI.weights) return null;
   const range = { location, offset: data.start, length: data.end - data.start };
-  const entries = Object.entries(range).map(([key, value]) => ({ key, value: String(value) }));
+  const externalData = Object.entries(range).map(([key, value]) =>
+    create(ENTRY, { key, value: String(value) }),
+  );
   return [
     ...records.filter((one) => one !== data).map((one) => pieceOf(source, one.begin, one.end)),
-    ...entries.map((one) => encodeField(TENSOR, "externalData", create(ENTRY, one))),
-    encodeField(TENSOR, "dataLocation", 1),
+    encode(TENSOR, create(TENSOR, { externalData, dataLocation: 1 })),
   ];
 }
 
@@ -145,19 +146,17 @@ const EXTERNAL_FIELDS: ReadonlySet<number> = new Set(
 
 function wholeTensor(
   source: ByteSource,
-  { start, end }: Range,
+  tensor: Range,
   location: string,
   file: ByteSource,
 ): Piece[] | null {
-  const { external } = readTensorHeader(source.read(start, end - start));
+  const { external } = readTensorHeader(source.read(tensor.start, tensor.end - tensor.start));
   if (external?.get("location") !== location) return null;
   const [offset, length] = ["offset", "length"].map((key) => Number(external.get(key)));
-  const kept = [...new FileCursor(source, start).records(end)].filter(
-    ({ number }) => !EXTERNAL_FIELDS.has(number),
-  );
+  const kept = recordsOf(source, tensor).filter(({ number }) => !EXTERNAL_FIELDS.has(number));
   return [
     ...kept.map((one) => pieceOf(source, one.begin, one.end)),
-    encodeHead(TENSOR, "rawData", length),
+    encodeHead(rawData.number, length),
     pieceOf(file, offset, offset + length),
   ];
 }

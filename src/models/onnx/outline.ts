@@ -85,16 +85,13 @@ export function readOutline(file: ByteSource, options: ReadOptions = {}): Model 
 }
 
 function outlineOf(source: ByteSource, options: ReadOptions): Model {
-  const { size } = source;
   const outline = new OutlineWriter(source);
-  outline.copy(MODEL, { start: 0, end: size }, 0);
+  outline.copy(MODEL, { start: 0, end: source.size }, 0);
   const { bytes, ranges } = outline.finish();
-  return decodeModel(bytes, options, {
-    wholeOf(part) {
-      // Tensors are views of the outline, so a byte offset identifies each tensor.
-      const range = ranges.get(part.byteOffset - bytes.byteOffset);
-      return range === undefined ? null : () => wholeTensor(source, part, range);
-    },
+  return decodeModel(bytes, options, (part) => {
+    // Tensors are views of the outline, so a byte offset identifies each tensor.
+    const range = ranges.get(part.byteOffset - bytes.byteOffset);
+    return range === undefined ? null : () => wholeTensor(source, part, range);
   });
 }
 

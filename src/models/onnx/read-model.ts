@@ -36,7 +36,7 @@ import {
   type TYPE,
   type VALUE_INFO,
 } from "./schema.ts";
-import { decodeSparse } from "./sparse.ts";
+import { decodeSparse, SparseSource } from "./sparse.ts";
 import { readTensorHeader } from "./tensor-proto.ts";
 import { decodeTensor } from "./tensor.ts";
 import { decode, decodeUtf8, partsOf, type Parts } from "./wire.ts";
@@ -69,19 +69,18 @@ export function readModel(bytes: Bytes, options: ReadOptions = {}): Model {
   );
 }
 
-/** Completes tensors that an outline contains only in part. */
-export interface WholeTensors {
-  /** Returns a reader for the complete message of `part`; null if `part` is already complete. */
-  wholeOf(part: Uint8Array): (() => Uint8Array) | null;
-}
+/** Returns a reader for the complete message of a tensor that is in an outline; null for a complete tensor. */
+export type WholeOf = (part: Uint8Array) => (() => Uint8Array) | null;
 
 interface Reading extends ReadOptions {
   readonly parts: Parts;
+  /** The number of graphs around the part that is read. */
+  readonly depth: number;
   /**
    * The reader of complete tensors, only for an outline. Models from an outline have no `SOURCE`, because an outline
    * lacks the data that a writer would write back.
    */
-  readonly whole: WholeTensors | null;
+  readonly wholeOf: WholeOf | null;
 }
 
 /** Throws `malformed-file` for a value that is not bytes. */
@@ -92,9 +91,9 @@ export const modelBytes = (bytes: unknown): Uint8Array =>
 export function decodeModel(
   bytes: Uint8Array,
   options: ReadOptions,
-  whole: WholeTensors | null = null,
+  wholeOf: WholeOf | null = null,
 ): Model {
-  const reading: Reading = { external: options.external, parts: partsOf(bytes), whole };
+  const reading: Reading = { external: options.external, parts: partsOf(bytes), depth: 0, wholeOf };
   const source = decode(MODEL, bytes, "the model", reading.parts);
   if (source.graph === undefined) throw malformed("the model has no graph", { key: "graph" });
   const functions = source.functions.map((one) => decodeFunction(one, reading));
@@ -102,15 +101,15 @@ export function decodeModel(
     irVersion: toNumber(source.irVersion, "ir_version"),
     producer: source.producerName,
     ...decodeOpsets(source.opsetImport),
-    graph: decodeGraph(source.graph, reading, 0),
+    graph: decodeGraph(source.graph, reading),
     ...(functions.length > 0 && { functions }),
     ...sourced(source, reading),
   };
 }
 
 /** Returns the file data that a writer of ONNX files writes back; empty for an outline. */
-const sourced = (source: unknown, { whole }: Reading): { [SOURCE]?: unknown } =>
-  whole === null ? { [SOURCE]: source } : {};
+const sourced = (source: unknown, { wholeOf }: Reading): { [SOURCE]?: unknown } =>
+  wholeOf === null ? { [SOURCE]: source } : {};
 
 /**
  * Decodes a function. Functions and subgraphs are checked separately from the model, because the schema declares them
@@ -119,7 +118,7 @@ const sourced = (source: unknown, { whole }: Reading): { [SOURCE]?: unknown } =>
 function decodeFunction(bytes: Uint8Array, reading: Reading): ModelFunction {
   const source = decode(FUNCTION, bytes, "a function", reading.parts);
   const { name, domain, input, output, node, valueInfo, attributeProto } = source;
-  const defaults = attributeProto.map((one) => [one.name, decodeOwn(one, reading, 0)] as const);
+  const defaults = attributeProto.map((one) => [one.name, decodeOwn(one, reading)] as const);
   return {
     name,
     domain: domainName(domain),
@@ -128,7 +127,7 @@ function decodeFunction(bytes: Uint8Array, reading: Reading): ModelFunction {
       name,
       inputs: input.map(untyped),
       outputs: output.map(untyped),
-      nodes: node.map((one, position) => decodeNode(one, position, reading, 0)),
+      nodes: node.map((one, position) => decodeNode(one, position, reading)),
       constants: [],
       values: valueInfo.map((one) => decodeValueInfo(one, reading)),
     },
@@ -138,16 +137,12 @@ function decodeFunction(bytes: Uint8Array, reading: Reading): ModelFunction {
 
 const untyped = (name: string): ValueInfo => ({ name, type: null });
 
-function decodeBodies(
-  sources: readonly Uint8Array[],
-  reading: Reading,
-  depth: number,
-): readonly Graph[] | null {
-  if (depth >= MAX_BODY_DEPTH) return null;
-  return sources.map((bytes) => {
-    const source = decode(GRAPH, bytes, "a subgraph", reading.parts);
-    return decodeGraph(source, reading, depth + 1);
-  });
+function decodeBodies(sources: readonly Uint8Array[], reading: Reading): readonly Graph[] | null {
+  if (reading.depth >= MAX_BODY_DEPTH) return null;
+  const inner = { ...reading, depth: reading.depth + 1 };
+  return sources.map((bytes) =>
+    decodeGraph(decode(GRAPH, bytes, "a subgraph", reading.parts), inner),
+  );
 }
 
 /**
@@ -171,11 +166,11 @@ function decodeOpsets(
   };
 }
 
-const decodeGraph = (source: MessageOf<typeof GRAPH>, reading: Reading, depth: number): Graph => ({
+const decodeGraph = (source: MessageOf<typeof GRAPH>, reading: Reading): Graph => ({
   name: source.name,
   inputs: source.input.map((one) => decodeValueInfo(one, reading)),
   outputs: source.output.map((one) => decodeValueInfo(one, reading)),
-  nodes: source.node.map((node, position) => decodeNode(node, position, reading, depth)),
+  nodes: source.node.map((node, position) => decodeNode(node, position, reading)),
   constants: [
     ...source.initializer.map((bytes) => decodeConstant(bytes, reading)),
     ...source.sparseInitializer.map((bytes) => decodeSparseOne(bytes, reading)),
@@ -184,12 +179,7 @@ const decodeGraph = (source: MessageOf<typeof GRAPH>, reading: Reading, depth: n
   ...sourced(source, reading),
 });
 
-function decodeNode(
-  source: MessageOf<typeof NODE>,
-  position: number,
-  reading: Reading,
-  depth: number,
-): ModelNode {
+function decodeNode(source: MessageOf<typeof NODE>, position: number, reading: Reading): ModelNode {
   const { name, opType, domain, input, output, attribute } = source;
   if (opType === "")
     throw malformed(`node ${position} of the graph has no op_type`, {
@@ -204,7 +194,7 @@ function decodeNode(
         { key: one.name, at: [position] },
       );
     }
-    attributes.set(one.name, decodeOwn(one, reading, depth));
+    attributes.set(one.name, decodeOwn(one, reading));
   }
   return {
     name,
@@ -218,73 +208,60 @@ function decodeNode(
   };
 }
 
-const decodeOwn = (
-  one: MessageOf<typeof ATTRIBUTE>,
-  reading: Reading,
-  depth: number,
-): Attribute => ({
-  ...decodeAttribute(one, reading, depth),
+const decodeOwn = (one: MessageOf<typeof ATTRIBUTE>, reading: Reading): Attribute => ({
+  ...decodeAttribute(one, reading),
   ...sourced(one, reading),
 });
 
-/** ONNX's attribute types, by number. Only types with a lower-case name are decoded. */
-export const ATTRIBUTE_TYPES = [
-  "UNDEFINED",
-  "float",
-  "int",
-  "string",
-  "tensor",
-  "GRAPH",
-  "floats",
-  "ints",
-  "strings",
-  "tensors",
-  "GRAPHS",
-  "SPARSE_TENSOR",
-  "SPARSE_TENSORS",
-  "TYPE_PROTO",
-  "TYPE_PROTOS",
-] as const;
+type ValueField = "f" | "i" | "s" | "t" | "floats" | "ints" | "strings" | "tensors";
 
-function decodeAttribute(
-  source: MessageOf<typeof ATTRIBUTE>,
+/** ONNX's attribute types, by number, and the fields of their values. Types without a field are not decoded. */
+export const ATTRIBUTE_TYPES: readonly (readonly [type: string, field?: ValueField])[] = [
+  ["UNDEFINED"],
+  ["float", "f"],
+  ["int", "i"],
+  ["string", "s"],
+  ["tensor", "t"],
+  ["GRAPH"],
+  ["floats", "floats"],
+  ["ints", "ints"],
+  ["strings", "strings"],
+  ["tensors", "tensors"],
+  ["GRAPHS"],
+  ["SPARSE_TENSOR"],
+  ["SPARSE_TENSORS"],
+  ["TYPE_PROTO"],
+  ["TYPE_PROTOS"],
+];
+
+function decodeAttribute(source: MessageOf<typeof ATTRIBUTE>, reading: Reading): Attribute {
+  const [type = `type ${source.type}`, field] = ATTRIBUTE_TYPES[source.type] ?? [];
+  if (source.refAttrName !== "")
+    return { type: "other", value: type, reference: source.refAttrName };
+  if (type === "GRAPH" || type === "GRAPHS") {
+    const graphs = type === "GRAPH" ? [source.g] : source.graphs;
+    return { type: "other", value: type, graphs: decodeBodies(graphs, reading) };
+  }
+  if (field === undefined) return { type: "other", value: type };
+  const { [field]: encoded } = source;
+  const value = Array.isArray(encoded)
+    ? encoded.map((one) => decodeValue(field, one, reading))
+    : decodeValue(field, encoded, reading);
+  // ONNX strings may also contain bytes that are not text.
+  if (value === null || (type === "strings" && (value as unknown[]).includes(null)))
+    return { type: "other", value: `${type} of bytes` };
+  return { type, value } as Attribute;
+}
+
+/** Decodes a value of an attribute; returns null for a string that is not text. */
+function decodeValue(
+  field: ValueField,
+  value: bigint | number | Uint8Array,
   reading: Reading,
-  depth: number,
-): Attribute {
-  const type = ATTRIBUTE_TYPES[source.type];
-  if (source.refAttrName !== "") {
-    const { refAttrName: reference } = source;
-    return { type: "other", value: type ?? `type ${source.type}`, reference };
-  }
-  switch (type) {
-    case "int":
-      return { type, value: toInteger(source.i) };
-    case "ints":
-      return { type, value: source.ints.map(toInteger) };
-    case "float":
-      return { type, value: source.f };
-    case "floats":
-      return { type, value: source.floats };
-    case "string":
-    case "strings": {
-      const texts = (type === "string" ? [source.s] : source.strings).map(textOrNull);
-      const known = texts.filter((text) => text !== null);
-      // ONNX strings may also contain bytes that are not text.
-      if (known.length < texts.length) return { type: "other", value: `${type} of bytes` };
-      return type === "string" ? { type, value: known[0] } : { type, value: known };
-    }
-    case "tensor":
-      return { type, value: decodeConstant(source.t, reading) };
-    case "tensors":
-      return { type, value: source.tensors.map((bytes) => decodeConstant(bytes, reading)) };
-    case "GRAPH":
-    case "GRAPHS": {
-      const graphs = type === "GRAPH" ? [source.g] : source.graphs;
-      return { type: "other", value: type, graphs: decodeBodies(graphs, reading, depth) };
-    }
-    default:
-      return { type: "other", value: type ?? `type ${source.type}` };
-  }
+): unknown {
+  if (typeof value === "bigint") return toInteger(value);
+  if (typeof value === "number") return value;
+  return field === "t" || field === "tensors" ? decodeConstant(value, reading) : textOrNull(value);
 }
 
 function textOrNull(bytes: Uint8Array): string | null {
@@ -298,19 +275,16 @@ function textOrNull(bytes: Uint8Array): string | null {
 function decodeConstant(bytes: Uint8Array, reading: Reading): Constant {
   const header = readTensorHeader(bytes);
   const { name, dtype, shape } = header;
-  const whole = reading.whole?.wholeOf(bytes) ?? null;
+  const whole = reading.wholeOf?.(bytes) ?? null;
   const read = (): Tensor =>
     decodeTensor(whole === null ? header : readTensorHeader(whole()), reading);
   return { name, dtype, shape, read, ...sourced(header, reading) };
 }
 
-const decodeSparseOne = (bytes: Uint8Array, reading: Reading): Constant =>
-  decodeSparse(
-    bytes,
-    reading.parts,
-    (tensor) => decodeConstant(tensor, reading),
-    reading.whole === null,
-  );
+function decodeSparseOne(bytes: Uint8Array, reading: Reading): Constant {
+  const one = decodeSparse(bytes, reading.parts, (tensor) => decodeConstant(tensor, reading));
+  return { ...one, ...sourced(new SparseSource(bytes, one.name), reading) };
+}
 
 const decodeValueInfo = (source: MessageOf<typeof VALUE_INFO>, reading: Reading): ValueInfo => ({
   name: source.name,

@@ -10,16 +10,21 @@
 /** The encodings of a record's payload. */
 export const WIRE = { varint: 0, bit64: 1, length: 2, bit32: 5 } as const;
 
+/** The encoding of each kind of scalar, and its value in messages that omit the field. */
+const SCALARS = {
+  int32: { wire: WIRE.varint, zero: 0 },
+  int64: { wire: WIRE.varint, zero: 0n },
+  uint64: { wire: WIRE.varint, zero: 0n },
+  float: { wire: WIRE.bit32, zero: 0 },
+  double: { wire: WIRE.bit64, zero: 0 },
+  string: { wire: WIRE.length, zero: "" },
+  bytes: { wire: WIRE.length, zero: new Uint8Array() as Uint8Array },
+};
+
+type Scalar = keyof typeof SCALARS;
+
 /** How a value is encoded: as a scalar of protobuf, or as a message of another schema. */
-export type Kind =
-  | "int32"
-  | "int64"
-  | "uint64"
-  | "float"
-  | "double"
-  | "string"
-  | "bytes"
-  | Schema<Fields>;
+export type Kind = Scalar | Schema<Fields>;
 
 export interface Field {
   readonly number: number;
@@ -54,17 +59,13 @@ export interface NamedField extends Field {
   readonly wire: number;
 }
 
-type Value<K extends Kind> = K extends "int32" | "float" | "double"
-  ? number
-  : K extends "int64" | "uint64"
-    ? bigint
-    : K extends "string"
-      ? string
-      : K extends "bytes"
-        ? Uint8Array
-        : K extends Schema<infer F>
-          ? Message<F>
-          : never;
+type Values = { [K in Scalar]: (typeof SCALARS)[K]["zero"] };
+
+type Value<K extends Kind> = K extends Scalar
+  ? Values[K]
+  : K extends Schema<infer F>
+    ? Message<F>
+    : never;
 
 type FieldValue<F extends Field> = F["isList"] extends true
   ? Value<F["kind"]>[]
@@ -84,25 +85,6 @@ export type Message<F extends Fields> = { -readonly [K in keyof F]: FieldValue<F
 /** The message type of a schema. */
 export type MessageOf<S> = S extends Schema<infer F> ? Message<F> : never;
 
-const ZEROS = {
-  int32: 0,
-  int64: 0n,
-  uint64: 0n,
-  float: 0,
-  double: 0,
-  string: "",
-  bytes: new Uint8Array(),
-} as const;
-
-const wireOf = (kind: Kind): number =>
-  kind === "float"
-    ? WIRE.bit32
-    : kind === "double"
-      ? WIRE.bit64
-      : typeof kind !== "string" || kind === "string" || kind === "bytes"
-        ? WIRE.length
-        : WIRE.varint;
-
 /** An empty list that messages share, because a hostile file may contain millions of empty messages. */
 const NONE: readonly never[] = Object.freeze([]);
 
@@ -111,12 +93,12 @@ function schema<F extends Fields>(name: string, fields: F, isChoice = false): Sc
     ...field,
     key,
     name: key.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
-    wire: wireOf(field.kind),
+    wire: typeof field.kind === "string" ? SCALARS[field.kind].wire : WIRE.length,
   }));
   const defaults: Record<string, unknown> = { unknown: NONE };
   for (const { key, kind, isList } of named) {
     if (isList) defaults[key] = NONE;
-    else if (typeof kind === "string") defaults[key] = ZEROS[kind];
+    else if (typeof kind === "string") defaults[key] = SCALARS[kind].zero;
   }
   const byNumber = new Map(named.map((field) => [field.number, field]));
   return { name, fields, isChoice, byNumber, defaults };

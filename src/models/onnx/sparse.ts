@@ -19,7 +19,7 @@ import { decode as decodeMessage, type Parts } from "./wire.ts";
 const MAX_DENSE = 2 ** 28;
 
 /** The original bytes of a sparse initializer, for the writer. */
-class SparseSource {
+export class SparseSource {
   readonly bytes: Uint8Array;
   readonly name: string;
 
@@ -31,13 +31,12 @@ class SparseSource {
 
 /**
  * Converts a sparse initializer to a constant, which becomes dense when it is read. The callback `decode` reads the
- * values and the indices. For an outline, `isSourced` is false, because an outline is not written back.
+ * values and the indices.
  */
 export function decodeSparse(
   bytes: Uint8Array,
   parts: Parts,
   decode: (tensor: Uint8Array) => Constant,
-  isSourced: boolean,
 ): Constant {
   const source = decodeMessage(SPARSE_TENSOR, bytes, "a sparse tensor", parts);
   const [values, indices] = [decode(source.values), decode(source.indices)];
@@ -46,14 +45,7 @@ export function decodeSparse(
     if (dim >= 0n && Number.isSafeInteger(Number(dim))) return Number(dim);
     throw wrong(name, `has the dimension ${dim}`, { key: "dims", got: dim });
   });
-  const read = (): Tensor => denseOf(values, indices, shape);
-  return {
-    name,
-    dtype,
-    shape,
-    read,
-    ...(isSourced && { [SOURCE]: new SparseSource(bytes, name) }),
-  };
+  return { name, dtype, shape, read: () => denseOf(values, indices, shape) };
 }
 
 /** Returns the bytes of an unchanged sparse initializer; null for other constants. */
@@ -86,16 +78,13 @@ function denseOf(values: Constant, indices: Constant, shape: readonly number[]):
   const [from, to] = [given.data, dense.data as unknown[] | typeof given.data];
   const read = at.data as BigInt64Array;
   for (let nth = 0; nth < count; nth++) {
-    const position = isFlat ? flatPosition(read[nth], size) : positionOf(read, nth, shape);
+    const position = positionOf(read, nth, isFlat ? [size] : shape);
     if (position === null)
       throw wrong(name, `has the index ${nth} out of range`, { key: "indices", at: [nth] });
     (to as { [position: number]: unknown })[position] = from[nth];
   }
   return dense;
 }
-
-const flatPosition = (index: bigint, size: number): number | null =>
-  index >= 0n && index < BigInt(size) ? Number(index) : null;
 
 /** Returns the flat position of a coordinate tuple; null if the tuple lies outside the shape. */
 function positionOf(
@@ -105,9 +94,9 @@ function positionOf(
 ): number | null {
   let position = 0;
   for (const [axis, dim] of shape.entries()) {
-    const coordinate = flatPosition(coordinates[nth * shape.length + axis], dim);
-    if (coordinate === null) return null;
-    position = position * dim + coordinate;
+    const { [nth * shape.length + axis]: coordinate } = coordinates;
+    if (coordinate < 0n || coordinate >= BigInt(dim)) return null;
+    position = position * dim + Number(coordinate);
   }
   return position;
 }

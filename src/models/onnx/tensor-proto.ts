@@ -10,16 +10,13 @@ import { malformed, TensorError, unsupported } from "../../core/errors.ts";
 import { printValue } from "../../core/foreign.ts";
 import { dtypeOfNumber } from "../model/element-type.ts";
 import { MAX_RANK, printShape } from "../../core/tensor/shape.ts";
-import { ENTRY, TENSOR, type NamedField } from "./schema.ts";
+import { ENTRY, TENSOR } from "./schema.ts";
 import { countValues, decode, decodeUtf8, Reader, visitRecords } from "./wire.ts";
 
-export type TypedField =
-  | "floatData"
-  | "doubleData"
-  | "int32Data"
-  | "int64Data"
-  | "uint64Data"
-  | "stringData";
+export type TypedField = Exclude<
+  Extract<keyof typeof TENSOR.fields, `${string}Data`>,
+  "rawData" | "externalData"
+>;
 
 /** Fields of the data types whose values are not in `int32_data`. */
 const FIELDS: Readonly<Partial<Record<DType, TypedField>>> = {
@@ -62,140 +59,108 @@ export const isTypedField = (name: string): name is TypedField => TYPED_FIELDS.h
 export const tensorTitle = (name: string): string =>
   name === "" ? "the tensor" : `the tensor ${printValue(name)}`;
 
+/** Creates the error of a faulty tensor: a sentence that begins with the tensor's title. */
+export const faultyTensor = (
+  name: string,
+  what: string,
+  fields: Parameters<typeof malformed>[1] = {},
+): TensorError => malformed(`${tensorTitle(name)} ${what}`, { input: name, ...fields });
+
 /**
  * Reads a tensor's message in one pass, except for the values. Throws `malformed-file` for bytes that are not a
  * TensorProto, a negative dimension or an unknown `data_location`; `unsupported-file` for more than 64 dimensions;
  * `too-large` for a dimension of 2^53 or more.
  */
 export function readTensorHeader(bytes: Uint8Array): TensorHeader {
-  const reader = new HeaderReader(bytes);
+  const tensor: Draft = { name: "", dims: [], dataType: 0, location: 0, raw: NO_BYTES };
   visitRecords(bytes, "the tensor", (number, wireType, start, end) => {
     const field = TENSOR.byNumber.get(number);
-    if (field !== undefined) reader.take(field, wireType, start, end);
+    if (field === undefined) return;
+    const count = countValues(field, wireType, bytes, start, end);
+    const { key, name } = field;
+    if (count === null)
+      throw faultyTensor(tensor.name, `has its ${name} in the wrong encoding`, { key: name });
+    takeField(tensor, key, bytes.subarray(start, end), count);
   });
-  return reader.finish();
+  const { name, dims, dataType, location, raw, counts = NO_COUNTS, entries = NO_ENTRIES } = tensor;
+  if (location !== 0 && location !== 1) {
+    const what = `has its data at location ${location}, which must be 0 or 1`;
+    throw faultyTensor(name, what, { key: "data_location", got: location, allowed: [0, 1] });
+  }
+  return {
+    bytes,
+    name,
+    shape: dims.map((dim) => checkDimension(dim, dims, name)),
+    dataType,
+    dtype: dtypeOfNumber(dataType),
+    raw,
+    counts,
+    external: location === 1 ? entries : null,
+    segmented: tensor.segmented ?? false,
+  };
 }
 
-/** Collects one tensor's records. If a field occurs several times, the last record counts, as protobuf defines. */
-class HeaderReader {
-  readonly #bytes: Uint8Array;
-  #name = "";
-  #dataType = 0;
-  #location = 0;
-  #raw = NO_BYTES;
-  #segmented = false;
-  readonly #dims: bigint[] = [];
+/** The fields of a tensor whose records are being read. */
+interface Draft {
+  name: string;
+  readonly dims: bigint[];
+  dataType: number;
+  location: number;
+  raw: Uint8Array;
+  segmented?: boolean;
   // Maps are created on demand, because a hostile file may contain millions of empty tensors.
-  #counts: Map<TypedField, number> | undefined;
-  #entries: Map<string, string> | undefined;
+  counts?: Map<TypedField, number>;
+  entries?: Map<string, string>;
+}
 
-  constructor(bytes: Uint8Array) {
-    this.#bytes = bytes;
+/** Takes one record of a tensor. If a field occurs several times, the last record counts, as protobuf defines. */
+function takeField(tensor: Draft, key: string, payload: Uint8Array, count: number): void {
+  if (isTypedField(key)) {
+    tensor.counts ??= new Map();
+    if (count > 0) tensor.counts.set(key, (tensor.counts.get(key) ?? 0) + count);
+  } else if (key === "dims") {
+    takeDims(tensor, payload, count);
+  } else if (key === "externalData") {
+    takeEntry(tensor, payload);
+  } else if (key === "name") {
+    tensor.name = decodeUtf8(payload, "the name of a tensor");
+  } else if (key === "rawData") {
+    tensor.raw = payload;
+  } else if (key === "segment") {
+    tensor.segmented = true;
+  } else {
+    tensor[key === "dataType" ? "dataType" : "location"] = new Reader(payload).int32();
   }
+}
 
-  take(field: NamedField, wireType: number, start: number, end: number): void {
-    const count = countValues(field, wireType, this.#bytes, start, end);
-    if (count === null) {
-      throw malformed(`${tensorTitle(this.#name)} has its ${field.name} in the wrong encoding`, {
-        input: this.#name,
-        key: field.name,
-      });
-    }
-    const { key } = field;
-    if (isTypedField(key)) {
-      this.#counts ??= new Map();
-      if (count > 0) this.#counts.set(key, (this.#counts.get(key) ?? 0) + count);
-      return;
-    }
-    const payload = this.#bytes.subarray(start, end);
-    switch (key) {
-      case "dims":
-        this.#takeDims(payload, count);
-        break;
-      case "dataType":
-        this.#dataType = new Reader(payload).int32();
-        break;
-      case "dataLocation":
-        this.#location = new Reader(payload).int32();
-        break;
-      case "name":
-        this.#name = decodeUtf8(payload, "the name of a tensor");
-        break;
-      case "rawData":
-        this.#raw = payload;
-        break;
-      case "segment":
-        this.#segmented = true;
-        break;
-      case "externalData":
-        this.#takeEntry(payload);
-        break;
-    }
+function takeDims({ dims, name }: Draft, payload: Uint8Array, count: number): void {
+  if (dims.length + count > MAX_RANK) {
+    throw unsupported(`${tensorTitle(name)} has more than ${MAX_RANK} dimensions`, {
+      input: name,
+      limit: MAX_RANK,
+    });
   }
+  const reader = new Reader(payload);
+  while (reader.at < payload.length) dims.push(reader.int64());
+}
 
-  #takeDims(payload: Uint8Array, count: number): void {
-    if (this.#dims.length + count > MAX_RANK) {
-      throw unsupported(`${tensorTitle(this.#name)} has more than ${MAX_RANK} dimensions`, {
-        input: this.#name,
-        limit: MAX_RANK,
-      });
-    }
-    const reader = new Reader(payload);
-    while (reader.at < payload.length) this.#dims.push(reader.int64());
-  }
-
-  #takeEntry(payload: Uint8Array): void {
-    const { key, value } = decode(ENTRY, payload, "an external_data entry");
-    this.#entries ??= new Map();
-    if (this.#entries.has(key)) {
-      throw malformed(`${tensorTitle(this.#name)} has two external ${printValue(key)}`, {
-        input: this.#name,
-        key,
-      });
-    }
-    this.#entries.set(key, value);
-  }
-
-  finish(): TensorHeader {
-    const name = this.#name;
-    const dims = this.#dims;
-    const location = this.#location;
-    if (location !== 0 && location !== 1) {
-      throw malformed(
-        `${tensorTitle(name)} has its data at location ${location}, which must be 0 or 1`,
-        { input: name, key: "data_location", got: location, allowed: [0, 1] },
-      );
-    }
-    return {
-      bytes: this.#bytes,
-      name,
-      shape: dims.map((dim) => checkDimension(dim, dims, name)),
-      dataType: this.#dataType,
-      dtype: dtypeOfNumber(this.#dataType),
-      raw: this.#raw,
-      counts: this.#counts ?? NO_COUNTS,
-      external: location === 1 ? (this.#entries ?? NO_ENTRIES) : null,
-      segmented: this.#segmented,
-    };
-  }
+function takeEntry(tensor: Draft, payload: Uint8Array): void {
+  const { key, value } = decode(ENTRY, payload, "an external_data entry");
+  const { name, entries = new Map<string, string>() } = tensor;
+  if (entries.has(key)) throw faultyTensor(name, `has two external ${printValue(key)}`, { key });
+  tensor.entries = entries.set(key, value);
 }
 
 function checkDimension(dim: bigint, dims: readonly bigint[], name: string): number {
   const shape = `[${dims.join(", ")}]`;
   if (dim < 0n) {
-    throw malformed(`${tensorTitle(name)} has the negative dimension ${dim} in ${shape}`, {
-      input: name,
-      key: "dims",
-      got: dim,
-    });
+    const what = `has the negative dimension ${dim} in ${shape}`;
+    throw faultyTensor(name, what, { key: "dims", got: dim });
   }
   const number = Number(dim);
   if (Number.isSafeInteger(number)) return number;
-  throw new TensorError(
-    "too-large",
-    `${tensorTitle(name)} has the shape ${shape}, more than 2^32 - 1 elements`,
-    { input: name, got: dim },
-  );
+  const sentence = `${tensorTitle(name)} has the shape ${shape}, more than 2^32 - 1 elements`;
+  throw new TensorError("too-large", sentence, { input: name, got: dim });
 }
 
 /** Returns a text such as `float32[2, 3]`, or `type 17[2, 3]` for an unknown data type. */

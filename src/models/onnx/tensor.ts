@@ -27,6 +27,7 @@ import { externalRange, readOptionsFrom, type ReadOptions } from "./external.ts"
 import { encode } from "./encode.ts";
 import { TENSOR } from "./schema.ts";
 import {
+  faultyTensor,
   fieldOf,
   readTensorHeader,
   tensorTitle,
@@ -103,51 +104,47 @@ export function decodeTensor(header: TensorHeader, options: ReadOptions): Tensor
   const what = tensorTitle(name);
   if (dtype === null) {
     // The type number 0 means that the data type is missing, and type numbers are never negative.
-    throw (dataType <= 0 ? malformed : unsupported)(
-      `${what} has data type ${dataType}, which this package does not know`,
-      {
-        input: name,
-        key: "dataType",
-        got: dataType,
-      },
-    );
+    const error = dataType <= 0 ? malformed : unsupported;
+    const sentence = `${what} has data type ${dataType}, which this package does not know`;
+    throw error(sentence, { input: name, key: "dataType", got: dataType });
   }
   // A constant may be read long after its file was opened.
   if (header.bytes.length === 0) {
-    throw new TensorError("disposed", `the memory of the file that holds ${what} is gone`, {
-      key: "file",
-      input: name,
-    });
+    const sentence = `the memory of the file that holds ${what} is gone`;
+    throw new TensorError("disposed", sentence, { key: "file", input: name });
   }
-  if (segmented)
-    throw unsupported(`${what} is one segment of a tensor, which is not supported`, {
-      input: name,
-    });
+  if (segmented) {
+    const sentence = `${what} is one segment of a tensor, which is not supported`;
+    throw unsupported(sentence, { input: name });
+  }
   const size = sizeOf(shape, { input: name === "" ? undefined : name });
-  const sources = [...counts.keys(), ...(raw.length > 0 ? ["rawData"] : [])];
+  const sized: Sized = { ...header, dtype, size };
+  const sources = [...counts.keys(), ...(raw.length > 0 ? (["rawData"] as const) : [])];
+  const [field] = sources;
   if (external !== null) {
-    if (sources.length > 0)
-      throw malformed(`${what} has external data and ${sources[0]} as well`, { input: name });
-    return new Tensor(dtype, shape, size, readExternal(dtype, size, header, external, options));
+    if (field !== undefined) throw faultyTensor(name, `has external data and ${field} as well`);
+    return new Tensor(dtype, shape, size, readExternal(sized, external, options));
   }
   if (sources.length > 1)
     throw malformed(`${what} has its data twice, in ${sources.join(" and ")}`);
-  const [field] = counts.keys();
-  const data =
-    field === undefined
-      ? decodeRaw(dtype, size, raw, header)
-      : decodeTyped(dtype, size, field, header);
+  const isRaw = field === undefined || field === "rawData";
+  const data = isRaw ? decodeRaw(sized, raw) : decodeTyped(sized, field);
   return new Tensor(dtype, shape, size, data);
+}
+
+/** A tensor of a known data type, and its number of elements. */
+interface Sized extends TensorHeader {
+  readonly dtype: DType;
+  readonly size: number;
 }
 
 /** Reads external data. A large tensor is read in parts, so that memory never contains the data twice. */
 function readExternal(
-  dtype: DType,
-  size: number,
-  header: TensorHeader,
+  header: Sized,
   external: ReadonlyMap<string, string>,
   options: ReadOptions,
 ): Storage {
+  const { dtype, size } = header;
   const what = tensorTitle(header.name);
   const { location, offset, length } = externalRange(external, what);
   if (dtype === "string") throw malformed(`${what} is text, which cannot be external data`);
@@ -170,7 +167,7 @@ function readExternal(
   };
   const { part } = EXTERNAL;
   if (needed <= part || rowOf(dtype).bits !== undefined)
-    return decodeRaw(dtype, size, partOf(0, needed), header);
+    return decodeRaw(header, partOf(0, needed));
   // The last part is read first, so that a file that is too short fails before memory is allocated.
   let start = Math.floor((needed - 1) / part) * part;
   const last = partOf(start, needed);
@@ -183,7 +180,7 @@ function readExternal(
   return data;
 }
 
-function checkBools(bytes: Uint8Array, header: TensorHeader): void {
+function checkBools(bytes: Uint8Array, header: Sized): void {
   const wrong = findNonBool(bytes);
   if (wrong !== -1) throw wrongValue(header, bytes[wrong]);
 }
@@ -192,7 +189,8 @@ function checkBools(bytes: Uint8Array, header: TensorHeader): void {
  * Decodes `raw_data`, which is row-major and little-endian. Memory is also little-endian on every platform that runs
  * JavaScript.
  */
-function decodeRaw(dtype: DType, size: number, raw: Uint8Array, header: TensorHeader): Storage {
+function decodeRaw(header: Sized, raw: Uint8Array): Storage {
+  const { dtype, size } = header;
   if (dtype === "string") {
     if (raw.length > 0)
       throw malformed(`${tensorTitle(header.name)} is text in rawData, where it has no encoding`);
@@ -206,7 +204,8 @@ function decodeRaw(dtype: DType, size: number, raw: Uint8Array, header: TensorHe
   return unpack(dtype, size, raw);
 }
 
-function decodeTyped(dtype: DType, size: number, field: TypedField, header: TensorHeader): Storage {
+function decodeTyped(header: Sized, field: TypedField): Storage {
+  const { dtype, size } = header;
   const { lanes, bits } = rowOf(dtype);
   if (field !== fieldOf(dtype)) {
     throw malformed(
@@ -226,7 +225,7 @@ function decodeTyped(dtype: DType, size: number, field: TypedField, header: Tens
       ? takeText(data)
       : field === "floatData" || field === "doubleData"
         ? takeFloats(data)
-        : takeIntegers(dtype, data, field, header);
+        : takeIntegers(header, data, field);
   const { number } = TENSOR.fields[field];
   visitRecords(header.bytes, tensorTitle(header.name), (one, _wireType, start, end) => {
     if (one === number) take(header.bytes.subarray(start, end));
@@ -257,12 +256,8 @@ function takeFloats(data: Storage): TakePayload {
   };
 }
 
-function takeIntegers(
-  dtype: DType,
-  data: Storage,
-  field: TypedField,
-  header: TensorHeader,
-): TakePayload {
+function takeIntegers(header: Sized, data: Storage, field: TypedField): TakePayload {
+  const { dtype } = header;
   const cell = integerOfCell(dtype);
   const { bytes } = DTYPES[cell];
   const write = writer(cell, data);
@@ -307,28 +302,21 @@ function fold(value: number, cell: DType): number {
   return cell === "int16" ? (value << 16) >> 16 : value & (2 ** bits - 1);
 }
 
-function checkValueCount(count: number, needed: number, header: TensorHeader): void {
+function checkValueCount(count: number, needed: number, { name, shape }: TensorHeader): void {
   if (count === needed) return;
-  const { name, shape } = header;
-  throw malformed(
-    `${tensorTitle(name)} of shape ${printShape(shape)} needs ${printCount(needed, "value")}, got ${count}`,
-    { input: name, got: count, expected: needed },
-  );
+  const what = `of shape ${printShape(shape)} needs ${printCount(needed, "value")}, got ${count}`;
+  throw faultyTensor(name, what, { got: count, expected: needed });
 }
 
-const wrongLength = (
-  { name, dtype, shape }: TensorHeader,
-  needed: number,
-  found: number,
-): TensorError =>
-  malformed(
-    `${tensorTitle(name)}, ${dtype}${printShape(shape)}, needs ${printCount(needed, "byte")}, got ${found}`,
-    { input: name, got: found, expected: needed },
-  );
+function wrongLength({ name, dtype, shape }: Sized, needed: number, found: number): TensorError {
+  const what = `${dtype}${printShape(shape)}, needs ${printCount(needed, "byte")}, got ${found}`;
+  const sentence = `${tensorTitle(name)}, ${what}`;
+  return malformed(sentence, { input: name, got: found, expected: needed });
+}
 
-function wrongValue({ name, dtype }: TensorHeader, value: unknown): TensorError {
-  const isByte = dtype === "bool" || (dtype !== null && rowOf(dtype).bits === 6);
-  const range = dtype === null ? null : isByte ? storedRange(dtype) : integerRange(dtype);
+function wrongValue({ name, dtype }: Sized, value: unknown): TensorError {
+  const isByte = dtype === "bool" || rowOf(dtype).bits === 6;
+  const range = isByte ? storedRange(dtype) : integerRange(dtype);
   const takes = range === null ? "" : `, which is not in ${range[0]} to ${range[1]}`;
   return malformed(`${tensorTitle(name)} of ${dtype} holds ${String(value)}${takes}`);
 }

@@ -182,17 +182,23 @@ export function decode<S extends AnySchema>(
   parts: Parts = partsOf(bytes),
 ): MessageOf<S> {
   const message = create(schema);
-  decodeInto(message as Values, schema, bytes, what, parts);
+  decodeInto(message as Values, schema, bytes, { what, parts });
   return message;
+}
+
+/** The file's part that errors name, and the running count of a model's parts. */
+interface Decoding {
+  readonly what: string;
+  readonly parts: Parts;
 }
 
 function decodeInto(
   message: Values,
   schema: AnySchema,
   bytes: Uint8Array,
-  what: string,
-  parts: Parts,
+  decoding: Decoding,
 ): void {
+  const { what, parts } = decoding;
   visitRecords(bytes, `the ${schema.name}`, (number, wireType, start, end, begin) => {
     const field = schema.byNumber.get(number);
     if (field === undefined || field.kind === "bytes" || typeof field.kind !== "string") {
@@ -208,10 +214,10 @@ function decodeInto(
     const { key, kind, isList } = field;
     const payload = bytes.subarray(start, end);
     if (schema.isChoice) for (const other of schema.byNumber.values()) delete message[other.key];
-    if (!isList) message[key] = valueOf(kind, payload, what, parts, message[key]);
+    if (!isList) message[key] = valueOf(kind, payload, decoding, message[key]);
     else if (typeof kind !== "string" || kind === "bytes" || kind === "string") {
       if (kind === "string") count(parts, 0, 1);
-      listOf(message, key).push(valueOf(kind, payload, what, parts));
+      listOf(message, key).push(valueOf(kind, payload, decoding));
     } else {
       count(parts, 0, values);
       readNumbers(kind, payload, what, listOf(message, key));
@@ -239,23 +245,17 @@ function count(parts: Parts, found: number, values: number): void {
 }
 
 /** Decodes a value; merges a message with the message `before`. */
-function valueOf(
-  kind: Kind,
-  payload: Uint8Array,
-  what: string,
-  parts: Parts,
-  before?: unknown,
-): unknown {
+function valueOf(kind: Kind, payload: Uint8Array, decoding: Decoding, before?: unknown): unknown {
   if (kind === "bytes") return payload;
-  if (kind === "string") return decodeUtf8(payload, what);
+  if (kind === "string") return decodeUtf8(payload, decoding.what);
   if (typeof kind === "string") {
     const values: unknown[] = [];
-    readNumbers(kind, payload, what, values);
+    readNumbers(kind, payload, decoding.what, values);
     return values[0];
   }
   // This recursion is shallow, because the schema declares subgraphs and tensors as bytes.
   const message = (before ?? create(kind)) as Values;
-  decodeInto(message, kind, payload, what, parts);
+  decodeInto(message, kind, payload, decoding);
   return message;
 }
 
@@ -309,19 +309,15 @@ export const encodeUtf8 = (text: string): Uint8Array => new TextEncoder().encode
 
 /**
  * Returns `text` if UTF-8 can encode it. All written text is checked here, because `TextEncoder` silently replaces text
- * that UTF-8 cannot encode. Throws `dtype` for half a surrogate pair, and for a
- * value that is not text.
+ * that UTF-8 cannot encode. Throws `dtype` for half a surrogate pair, and for a value that is not text.
  */
 export function checkUtf8(text: string): string {
   if (typeof text !== "string") {
     throw wrongValue("dtype", "a name or a text must be a string", text, { key: "text" });
   }
   if (!/\p{Cs}/u.test(text)) return text;
-  throw new TensorError(
-    "dtype",
-    `UTF-8 cannot hold half a surrogate pair, as in ${printValue(text)}`,
-    { key: "text", got: factOf(text) },
-  );
+  const sentence = `UTF-8 cannot hold half a surrogate pair, as in ${printValue(text)}`;
+  throw new TensorError("dtype", sentence, { key: "text", got: factOf(text) });
 }
 
 /** Runs code that reads a file. Errors of other code, such as the decoder of UTF-8, become `malformed-file`. */

@@ -4,7 +4,7 @@
  */
 
 import { DTYPES } from "../../core/tensor/dtype.ts";
-import { factOf, printValue } from "../../core/foreign.ts";
+import { factOf, isArray, printValue } from "../../core/foreign.ts";
 import { TensorError } from "../../core/errors.ts";
 import {
   domainName,
@@ -20,11 +20,12 @@ import {
   type ValueInfo,
 } from "../model/model.ts";
 import type { TensorType } from "../../core/operators/operator.ts";
+import { joinBytes } from "../model/byte-source.ts";
 import { modelFrom } from "../model/foreign-model.ts";
 import { sameType } from "../model/known.ts";
 import type { Dim } from "../../core/tensor/shape.ts";
 import { ATTRIBUTE_TYPES, decodeType } from "./read-model.ts";
-import { encode, encodeField } from "./encode.ts";
+import { encode } from "./encode.ts";
 import {
   ATTRIBUTE,
   DIMENSION,
@@ -38,6 +39,7 @@ import {
   TENSOR_TYPE,
   TYPE,
   VALUE_INFO,
+  type AnySchema,
   type MessageOf,
 } from "./schema.ts";
 import { sparseBytes } from "./sparse.ts";
@@ -71,8 +73,7 @@ type Opsets = Readonly<Record<string, number>>;
  */
 export function writeModel(given: Model): Uint8Array {
   const model = modelFrom(given);
-  const message = create(MODEL);
-  if (isMessage(model[SOURCE], MODEL)) Object.assign(message, model[SOURCE]);
+  const message = messageOf(MODEL, model);
   if (message.functions.length !== (model.functions?.length ?? 0)) {
     throw new TensorError(
       "unsupported-model",
@@ -90,6 +91,10 @@ export function writeModel(given: Model): Uint8Array {
   );
   return encodedAs("the model", () => encode(MODEL, message));
 }
+
+/** Returns a new message with the values of the part's message in its file, if any. */
+const messageOf = <S extends AnySchema>(schema: S, part: { [SOURCE]?: unknown }): MessageOf<S> =>
+  create(schema, isMessage(part[SOURCE], schema) ? part[SOURCE] : undefined);
 
 /**
  * Returns one opset import per domain. Existing imports keep their spelling, because ONNX's own domain has two names:
@@ -115,8 +120,7 @@ function opsetMessages(
 const spelling = (domain: string): string => (domain === "ai.onnx" ? "" : domain);
 
 function graphMessage(graph: Graph, opsets: Opsets): MessageOf<typeof GRAPH> {
-  const message = create(GRAPH);
-  if (isMessage(graph[SOURCE], GRAPH)) Object.assign(message, graph[SOURCE]);
+  const message = messageOf(GRAPH, graph);
   if (message.name !== graph.name) message.name = checkUtf8(graph.name);
   message.input = graph.inputs.map(valueInfoMessage);
   message.output = graph.outputs.map(valueInfoMessage);
@@ -137,8 +141,7 @@ function nodeMessage(node: ModelNode, opsets: Opsets): MessageOf<typeof NODE> {
       { op, node: nodeTitle(node), key: "opset", got: opset },
     );
   }
-  const message = create(NODE);
-  if (isMessage(node[SOURCE], NODE)) Object.assign(message, node[SOURCE]);
+  const message = messageOf(NODE, node);
   message.input = inputs.map(checkUtf8);
   message.output = outputs.map(checkUtf8);
   if (message.name !== name) message.name = checkUtf8(name);
@@ -151,8 +154,7 @@ function nodeMessage(node: ModelNode, opsets: Opsets): MessageOf<typeof NODE> {
   return message;
 }
 
-/** The number of the type `GRAPH` of attributes. */
-const GRAPH_TYPE = 5;
+const typeNumber = (type: string): number => ATTRIBUTE_TYPES.findIndex(([one]) => one === type);
 
 function attributeMessage(
   name: string,
@@ -171,20 +173,25 @@ function attributeMessage(
   if (attribute.type === "other") {
     const { value, graphs } = attribute;
     if (source !== undefined) Object.assign(message, source, { name });
-    else if (value === "GRAPH" && graphs?.length === 1) message.type = GRAPH_TYPE;
+    else if (value === "GRAPH" && graphs?.length === 1) message.type = typeNumber(value);
     else throw wrong(`is of type ${value}, which writeModel can keep but not create`);
     setBodies(message, attribute, opsets);
     return message;
   }
   if (attribute.type === "boolean") throw wrong("is a boolean, which ONNX represents as an int");
-  const type = ATTRIBUTE_TYPES.indexOf(attribute.type);
+  const type = typeNumber(attribute.type);
+  const [, field = ""] = ATTRIBUTE_TYPES[type];
   // The attribute's new value replaces the value from the file. If the attribute's type changed, only unknown fields
   // are kept.
   if (source?.type === type) Object.assign(message, source, { name });
   else if (source !== undefined) message.unknown = source.unknown;
   message.type = type;
-  setValue(message, attribute, wrong);
-  return message;
+  const isFloat = attribute.type === "float" || attribute.type === "floats";
+  const encodeOne = (value: number | bigint | string | Constant): unknown =>
+    encodeValue(isFloat, value, wrong);
+  const { value } = attribute;
+  const encoded = isArray(value) ? value.map(encodeOne) : encodeOne(value);
+  return Object.assign(message, { [field]: encoded });
 }
 
 /** Replaces an attribute's bodies. Unchanged bodies keep their original bytes. */
@@ -195,81 +202,54 @@ function setBodies(
 ): void {
   const [first, ...more] = graphs ?? [];
   if (first === undefined) return;
-  if (value === "GRAPH") message.g = bodyBytes(first, message.g, opsets);
-  else {
-    const { graphs: before } = message;
-    message.graphs = [first, ...more].map((body, at) => bodyBytes(body, before[at], opsets));
-  }
+  const bodyBytes = (body: Graph, before: Uint8Array | undefined): Uint8Array =>
+    bytesOf(GRAPH, graphMessage(body, opsets), "a body", before);
+  const { g, graphs: before } = message;
+  if (value === "GRAPH") message.g = bodyBytes(first, g);
+  else message.graphs = [first, ...more].map((body, at) => bodyBytes(body, before[at]));
 }
 
-function setValue(
-  message: MessageOf<typeof ATTRIBUTE>,
-  attribute: Exclude<Attribute, { type: "other" | "boolean" }>,
+/** Encodes a value of an attribute. */
+function encodeValue(
+  isFloat: boolean,
+  value: number | bigint | string | Constant,
   wrong: (why: string) => TensorError,
-): void {
-  const integer = (value: number | bigint): bigint => {
-    if (typeof value === "number" && !Number.isSafeInteger(value)) {
-      throw wrong(`must hold integers, got ${value}`);
-    }
-    const whole = BigInt(value);
-    if (BigInt.asIntN(64, whole) === whole) return whole;
-    throw wrong(`holds ${value}, which does not fit in 64 bits`);
-  };
-  switch (attribute.type) {
-    case "int":
-      message.i = integer(attribute.value);
-      break;
-    case "ints":
-      message.ints = attribute.value.map(integer);
-      break;
-    case "float":
-      message.f = Math.fround(attribute.value);
-      break;
-    case "floats":
-      message.floats = attribute.value.map(Math.fround);
-      break;
-    case "string":
-      message.s = encodeUtf8(attribute.value);
-      break;
-    case "strings":
-      message.strings = attribute.value.map(encodeUtf8);
-      break;
-    case "tensor":
-      message.t = constantBytes(attribute.value);
-      break;
-    case "tensors":
-      message.tensors = attribute.value.map(constantBytes);
-      break;
-  }
+): unknown {
+  if (typeof value === "string") return encodeUtf8(value);
+  if (typeof value === "object") return constantBytes(value);
+  if (isFloat) return Math.fround(Number(value));
+  if (typeof value === "number" && !Number.isSafeInteger(value))
+    throw wrong(`must hold integers, got ${value}`);
+  const whole = BigInt(value);
+  if (BigInt.asIntN(64, whole) === whole) return whole;
+  throw wrong(`holds ${value}, which does not fit in 64 bits`);
 }
 
-/** Returns an unchanged body's original bytes; undefined if the body was changed. */
-function bodyBytes(body: Graph, before: Uint8Array | undefined, opsets: Opsets): Uint8Array {
-  const message = graphMessage(body, opsets);
-  const after = encodedAs("a body", () => encode(GRAPH, message));
-  if (before === undefined) return after;
-  const unchanged = encode(GRAPH, decode(GRAPH, before, "a body"));
-  return isSame(after, unchanged) ? before : after;
-}
-
-/** Returns an unchanged function's original bytes; undefined if its nodes or opsets were changed. */
 function functionBytes(given: ModelFunction | undefined, before: Uint8Array): Uint8Array {
   if (given === undefined) return before;
   const { opsets, graph } = given;
   const source = decode(FUNCTION, before, "a function");
-  const message = Object.assign(create(FUNCTION), source);
+  const message = create(FUNCTION, source);
   message.opsetImport = opsetMessages(opsets, source.opsetImport);
   message.node = graph.nodes.map((node) => nodeMessage(node, opsets));
-  const after = encodedAs("a function", () => encode(FUNCTION, message));
-  return isSame(after, encode(FUNCTION, source)) ? before : after;
+  return bytesOf(FUNCTION, message, "a function", before);
 }
 
-/**
- * Returns true if two encodings are equal. A message may have several encodings, but both arguments come from the same
- * encoder.
- */
-const isSame = (a: Uint8Array, b: Uint8Array): boolean =>
-  a.length === b.length && a.every((byte, at) => byte === b[at]);
+/** Returns the bytes of a message that is declared as bytes: the original bytes if the message is unchanged. */
+function bytesOf<S extends AnySchema>(
+  schema: S,
+  message: MessageOf<S>,
+  what: string,
+  before: Uint8Array | undefined,
+): Uint8Array {
+  const after = encodedAs(what, () => encode(schema, message));
+  if (before === undefined) return after;
+  // A message may have several encodings, but both arguments come from the same encoder.
+  const unchanged = encode(schema, decode(schema, before, what));
+  const isSame =
+    after.length === unchanged.length && after.every((byte, at) => byte === unchanged[at]);
+  return isSame ? before : after;
+}
 
 /** Returns the original `TensorProto` of a constant. A new name is appended, because the last name counts. */
 function constantBytes(constant: Constant): Uint8Array {
@@ -277,20 +257,13 @@ function constantBytes(constant: Constant): Uint8Array {
   const header = constant[SOURCE];
   if (!isHeader(header)) return writeTensor(readConstant(constant), name === "" ? undefined : name);
   if (header.name === name) return header.bytes;
-  const renamed = encodeField(TENSOR, "name", name);
-  const bytes = new Uint8Array(header.bytes.length + renamed.length);
-  bytes.set(header.bytes);
-  bytes.set(renamed, header.bytes.length);
-  return bytes;
+  const renamed = encode(TENSOR, create(TENSOR, { name }));
+  return joinBytes([header.bytes, renamed], header.bytes.length + renamed.length);
 }
 
-function valueInfoMessage({
-  name,
-  type,
-  [SOURCE]: source,
-}: ValueInfo): MessageOf<typeof VALUE_INFO> {
-  const message = create(VALUE_INFO);
-  if (isMessage(source, VALUE_INFO)) Object.assign(message, source);
+function valueInfoMessage(value: ValueInfo): MessageOf<typeof VALUE_INFO> {
+  const { name, type } = value;
+  const message = messageOf(VALUE_INFO, value);
   message.name = checkUtf8(name);
   // An unchanged type is written back as it was, because the file may contain more details than `Model`.
   if (!sameType(type, decodeType(message.type))) {

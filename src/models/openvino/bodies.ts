@@ -7,14 +7,14 @@ import { printValue } from "../../core/foreign.ts";
 import { TensorError } from "../../core/errors.ts";
 import { nodeTitle, SOURCE, type Graph, type ModelNode } from "../model/model.ts";
 import { bodyElements } from "./net.ts";
-import { LayerSource, readBody } from "./read-ir.ts";
+import { IRSource, readBody } from "./read-ir.ts";
 import type { Element } from "./xml.ts";
 
 /**
  * Returns the names of a node's attributes that are layer bodies. Throws `unsupported-model` for a body that was
  * changed, removed or replaced.
  */
-export function keptBodies(node: ModelNode, source: LayerSource | null): ReadonlySet<string> {
+export function keptBodies(node: ModelNode, source: IRSource | null): ReadonlySet<string> {
   const names = new Set<string>();
   if (source === null) return names;
   const numbers = new Map<Element, number>();
@@ -22,7 +22,7 @@ export function keptBodies(node: ModelNode, source: LayerSource | null): Readonl
     const { name } = element;
     const attribute = Object.hasOwn(node.attributes, name) ? node.attributes[name] : undefined;
     const graphs = attribute?.type === "other" ? attribute.graphs : undefined;
-    const before = [readBody(element, quoteLayer(source), source.bin)];
+    const before = [readBody(element, `layer ${printValue(source.name)}`, source.bin)];
     if (!graphs || printGraphs(graphs, numbers) !== printGraphs(before, numbers)) {
       throw new TensorError(
         "unsupported-model",
@@ -34,8 +34,6 @@ export function keptBodies(node: ModelNode, source: LayerSource | null): Readonl
   }
   return names;
 }
-
-const quoteLayer = ({ layerName }: LayerSource): string => `layer ${printValue(layerName)}`;
 
 /**
  * Prints graphs as a text for comparison. Constants from a layer are printed with the layer's number in `numbers`, so
@@ -51,6 +49,6 @@ function printGraphs(graphs: readonly Graph[], numbers: Map<Element, number>): s
     if (typeof value === "bigint") return String(value);
     if (typeof value !== "object" || value === null || !(SOURCE in value)) return value;
     const { [SOURCE]: source } = value;
-    return source instanceof LayerSource ? { ...value, layer: numberOf(source.element) } : value;
+    return source instanceof IRSource ? { ...value, layer: numberOf(source.element) } : value;
   });
 }

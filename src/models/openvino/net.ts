@@ -23,6 +23,8 @@ export interface Layer {
   readonly element: Element;
   readonly id: number;
   readonly name: string;
+  /** The layer's number and name, for errors. */
+  readonly title: string;
   readonly type: string;
   readonly version: string;
   readonly data: ReadonlyMap<string, string>;
@@ -37,9 +39,6 @@ export interface OutputPort {
   readonly layer: Layer;
   readonly port: number;
 }
-
-export const layerTitle = ({ id, name }: Pick<Layer, "id" | "name">): string =>
-  `layer ${id}${name === "" ? "" : ` ${printValue(name)}`}`;
 
 /** The supported IR versions. */
 export const NET_VERSIONS: readonly number[] = [10, 11];
@@ -92,17 +91,18 @@ interface LayerDraft extends Layer {
 
 function readLayer(part: Element): LayerDraft {
   const id = decimalOf(part, "id", "a layer");
-  const name = part.attributes.get("name") ?? "";
-  const who = layerTitle({ id, name });
+  const name = elementName(part);
+  const title = `layer ${id}${name === "" ? "" : ` ${printValue(name)}`}`;
   return {
     element: part,
     id,
     name,
-    type: requiredAttribute(part, "type", who),
-    version: requiredAttribute(part, "version", who),
-    data: childOf(part, "data", who)?.attributes ?? new Map<string, string>(),
-    inputs: readPorts(childOf(part, "input", who), who),
-    outputs: readPorts(childOf(part, "output", who), who),
+    title,
+    type: requiredAttribute(part, "type", title),
+    version: requiredAttribute(part, "version", title),
+    data: childOf(part, "data", title)?.attributes ?? new Map<string, string>(),
+    inputs: readPorts(childOf(part, "input", title), title),
+    outputs: readPorts(childOf(part, "output", title), title),
     sources: [],
   };
 }
@@ -130,8 +130,8 @@ function connect(layers: ReadonlyMap<number, LayerDraft>, edges: readonly Elemen
     const port = decimalOf(edge, key, "an edge");
     if (layer[side].has(port)) return port;
     throw malformed(
-      `an edge has the ${key} ${port}, but ${layerTitle(layer)} has no such port among its ${side}`,
-      { node: layerTitle(layer), key, got: port },
+      `an edge has the ${key} ${port}, but ${layer.title} has no such port among its ${side}`,
+      { node: layer.title, key, got: port },
     );
   };
   const fed = new Map<Layer, Map<number, OutputPort>>();
@@ -142,26 +142,22 @@ function connect(layers: ReadonlyMap<number, LayerDraft>, edges: readonly Elemen
     const source = { layer: from, port: portOf(edge, "from-port", from, "outputs") };
     const port = portOf(edge, "to-port", to, "inputs");
     const ports = fed.get(to) ?? new Map<number, OutputPort>();
-    if (ports.has(port))
-      throw malformed(`two edges lead to port ${port} of ${layerTitle(to)}`, {
-        node: layerTitle(to),
-        got: port,
-      });
+    if (ports.has(port)) throw wrongPort(`two edges lead to port ${port} of ${to.title}`, to, port);
     fed.set(to, ports.set(port, source));
   }
   for (const layer of layers.values()) {
     for (const port of layer.inputs.keys()) {
       const source = fed.get(layer)?.get(port);
       if (source === undefined) {
-        throw malformed(`no edge leads to port ${port} of ${layerTitle(layer)}`, {
-          node: layerTitle(layer),
-          got: port,
-        });
+        throw wrongPort(`no edge leads to port ${port} of ${layer.title}`, layer, port);
       }
       layer.sources.push(source);
     }
   }
 }
+
+const wrongPort = (sentence: string, { title }: Layer, port: number): TensorError =>
+  malformed(sentence, { node: title, got: port });
 
 /**
  * Returns the layers in execution order. Layers without inputs come first, so that parameters keep their file order, by
@@ -184,9 +180,8 @@ function inOrder(layers: ReadonlyMap<number, Layer>): Layer[] {
         path.pop();
       } else if (!ordered.has(source.layer)) {
         if (begun.has(source.layer)) {
-          throw malformed(`${layerTitle(source.layer)} depends on its own output`, {
-            node: layerTitle(source.layer),
-          });
+          const { title } = source.layer;
+          throw malformed(`${title} depends on its own output`, { node: title });
         }
         path.push({ layer: source.layer, next: 0 });
       }
@@ -203,6 +198,9 @@ function childOf(parent: Element, name: string, who: string): Element | null {
     throw malformed(`${who} has ${found.length} parts <${name}>`, { key: name, got: found.length });
   return found.length === 0 ? null : found[0];
 }
+
+/** Returns the name of a net or a layer, which may be missing. */
+export const elementName = ({ attributes }: Element): string => attributes.get("name") ?? "";
 
 function requiredAttribute({ attributes }: Element, name: string, who: string): string {
   const value = attributes.get(name);

@@ -23,7 +23,7 @@ import { DOMAIN, operatorName, operatorRow, readVersion, valueKind } from "./lay
 import {
   bodyElements,
   checkDecimal,
-  layerTitle,
+  elementName,
   readLayers,
   readNet,
   type Layer,
@@ -34,26 +34,19 @@ import { parseShapeText, readPort } from "./port-type.ts";
 import { unpackStrings } from "./strings.ts";
 import type { Element } from "./xml.ts";
 
-/** The original layer of a node, constant, input or output, for the writer. */
-export class LayerSource {
+/** The original net of a model, or the original layer of a node, constant, input or output, for the writer. */
+export class IRSource {
   readonly element: Element;
-  readonly layerName: string;
-  /** The `.bin` file that belongs to the layer's IR. */
+  /** The `.bin` file that belongs to the IR. */
   readonly bin: ByteSource | null;
 
-  constructor(layer: Layer, bin: ByteSource | null) {
-    this.element = layer.element;
-    this.layerName = layer.name;
+  constructor(element: Element, bin: ByteSource | null) {
+    this.element = element;
     this.bin = bin;
   }
-}
 
-/** The original net of a model, for the writer. */
-export class NetSource {
-  readonly element: Element;
-
-  constructor(element: Element) {
-    this.element = element;
+  get name(): string {
+    return elementName(this.element);
   }
 }
 
@@ -81,13 +74,13 @@ export class NetSource {
  */
 export function readIR(xml: string | Bytes, bin?: Bytes | ByteSource): Model {
   const net = readNet(xml);
-  const name = net.element.attributes.get("name") ?? "";
+  const source = bin === undefined ? null : asByteSource(bin);
   return {
     irVersion: net.version,
     producer: "",
     opsets: {},
-    graph: graphOfLayers(name, net.layers, bin === undefined ? null : asByteSource(bin)),
-    [SOURCE]: new NetSource(net.element),
+    graph: graphOfLayers(elementName(net.element), net.layers, source),
+    [SOURCE]: new IRSource(net.element, source),
   };
 }
 
@@ -101,17 +94,18 @@ function graphOfLayers(name: string, layers: readonly Layer[], bin: ByteSource |
   const { inputs, outputs, nodes, constants } = graph;
   for (const layer of layers) {
     const made = valuesOf(layer);
+    const source = new IRSource(layer.element, bin);
     switch (valueKind(layer.type)) {
       case "Parameter": {
         checkPorts(layer, 0, 1);
-        const input = readParameter(layer, made, bin);
+        const input = readParameter(layer, made, source);
         types.set(input.name, input.type);
         inputs.push(input);
         break;
       }
       case "Const": {
         checkPorts(layer, 0, 1);
-        const one = readConst(layer, made, bin);
+        const one = readConst(layer, made, source);
         const { name, dtype, shape } = one;
         types.set(name, dtype && { dtype, shape });
         constants.push(one);
@@ -120,14 +114,13 @@ function graphOfLayers(name: string, layers: readonly Layer[], bin: ByteSource |
       case "Result": {
         checkPorts(layer, 1, 0);
         const name = nameOf(layer.sources[0]);
-        const source = new LayerSource(layer, bin);
         outputs.push({ name, type: types.get(name) ?? null, [SOURCE]: source });
         break;
       }
       case null: {
-        nodes.push(nodeOfLayer(layer, layer.sources.map(nameOf), made, bin));
+        nodes.push(nodeOfLayer(layer, layer.sources.map(nameOf), made, source));
         for (const [position, port] of [...layer.outputs.values()].entries()) {
-          const type = readPort(port, layerTitle(layer));
+          const type = readPort(port, layer.title);
           types.set(made[position], type);
           if (type !== null) values.push({ name: made[position], type });
         }
@@ -149,38 +142,39 @@ function checkPorts(layer: Layer, inputs: number, outputs: number): void {
   // OpenVINO ignores the output port of a Result.
   if (got[0] === inputs && (got[1] === outputs || outputs === 0)) return;
   throw malformed(
-    `the numbers of inputs and outputs of ${layerTitle(layer)}, a ${layer.type}, must be ${inputs} and ${outputs}, got ${got.join(" and ")}`,
-    { node: layerTitle(layer), key: "ports", got, expected: [inputs, outputs] },
+    `the numbers of inputs and outputs of ${layer.title}, a ${layer.type}, must be ${inputs} and ${outputs}, got ${got.join(" and ")}`,
+    { node: layer.title, key: "ports", got, expected: [inputs, outputs] },
   );
 }
 
 function requiredData(layer: Layer, name: string): string {
   const value = layer.data.get(name);
   if (value !== undefined) return value;
-  throw malformed(`${layerTitle(layer)}, a ${layer.type}, has no ${name} in its <data>`, {
-    node: layerTitle(layer),
+  throw malformed(`${layer.title}, a ${layer.type}, has no ${name} in its <data>`, {
+    node: layer.title,
     key: name,
   });
 }
 
-function readParameter(layer: Layer, [name]: readonly string[], bin: ByteSource | null): ValueInfo {
-  const shape = parseShapeText(requiredData(layer, "shape"), layerTitle(layer));
+function readParameter(layer: Layer, [name]: readonly string[], source: IRSource): ValueInfo {
+  const shape = parseShapeText(requiredData(layer, "shape"), layer.title);
   const dtype = dtypeOfElementType(requiredData(layer, "element_type"));
-  return { name, type: dtype && { dtype, shape }, [SOURCE]: new LayerSource(layer, bin) };
+  return { name, type: dtype && { dtype, shape }, [SOURCE]: source };
 }
 
-function readConst(layer: Layer, [name]: readonly string[], bin: ByteSource | null): Constant {
-  const who = layerTitle(layer);
+function readConst(layer: Layer, [name]: readonly string[], source: IRSource): Constant {
+  const { title: who, data } = layer;
+  const { bin } = source;
   const elementType = requiredData(layer, "element_type");
   const dtype = dtypeOfElementType(elementType);
   const shape = parseShapeText(requiredData(layer, "shape"), who);
   if (!isKnown(shape)) {
-    throw malformed(`${who}, a constant, has the shape ${printValue(layer.data.get("shape"))}`, {
+    throw malformed(`${who}, a constant, has the shape ${printValue(data.get("shape"))}`, {
       node: who,
       key: "shape",
     });
   }
-  const whole = binRange(layer.data, bin, who);
+  const whole = binRange(data, bin, who);
   const range =
     dtype === null ? whole : { ...whole, size: usedBytes(dtype, shape, whole.size, who) };
   const read = (): Tensor => {
@@ -190,7 +184,7 @@ function readConst(layer: Layer, [name]: readonly string[], bin: ByteSource | nu
       { node: who, key: "element_type", got: factOf(elementType) },
     );
   };
-  return { name, dtype, shape, read, [SOURCE]: new LayerSource(layer, bin) };
+  return { name, dtype, shape, read, [SOURCE]: source };
 }
 
 interface BinRange {
@@ -228,10 +222,8 @@ export function readBin(
 ): Uint8Array {
   if (size === 0) return new Uint8Array();
   if (bin !== null) return readRange(bin, offset, offset + size);
-  throw new TensorError(
-    "unsupported-model",
-    `${who} has its data in the .bin; pass the .bin to readIR too`,
-  );
+  const sentence = `${who} has its data in the .bin; pass the .bin to readIR too`;
+  throw new TensorError("unsupported-model", sentence);
 }
 
 /** Returns the number of bytes that contain a constant's elements. */
@@ -271,7 +263,7 @@ function nodeOfLayer(
   layer: Layer,
   inputs: string[],
   outputs: string[],
-  bin: ByteSource | null,
+  source: IRSource,
 ): ModelNode {
   const { domain, opset } = readVersion(layer.version);
   const op = domain === DOMAIN ? operatorName(layer.type) : layer.type;
@@ -281,10 +273,10 @@ function nodeOfLayer(
     const value = parseAttribute(text, schema?.type ?? "string", name, layer);
     return [name, value] as const;
   });
-  const who = layerTitle(layer);
+  const who = layer.title;
   const bodies = bodyElements(layer).map((body): readonly [string, Attribute] => [
     body.name,
-    { type: "other", value: "GRAPH", graphs: [readBody(body, who, bin)] },
+    { type: "other", value: "GRAPH", graphs: [readBody(body, who, source.bin)] },
   ]);
   const all = [...bodies, ...attributes];
   const names = new Set<string>();
@@ -300,8 +292,8 @@ function nodeOfLayer(
   );
   if (misplaced !== undefined) {
     throw malformed(
-      `${layerTitle(layer)} has ${misplaced.name} on its <layer>, but attributes belong on its <data>`,
-      { node: layerTitle(layer), key: misplaced.name },
+      `${layer.title} has ${misplaced.name} on its <layer>, but attributes belong on its <data>`,
+      { node: layer.title, key: misplaced.name },
     );
   }
   return {
@@ -312,7 +304,7 @@ function nodeOfLayer(
     inputs,
     outputs,
     attributes: Object.fromEntries(all),
-    [SOURCE]: new LayerSource(layer, bin),
+    [SOURCE]: source,
   };
 }
 
@@ -325,8 +317,8 @@ export const LAYER_ATTRIBUTES: ReadonlySet<string> = new Set(["id", "name", "typ
 
 function parseAttribute(text: string, type: string, name: string, layer: Layer): Attribute {
   const wrong = (what: string): TensorError =>
-    malformed(`${layerTitle(layer)} has ${name} ${printValue(text)}, which is ${what}`, {
-      node: layerTitle(layer),
+    malformed(`${layer.title} has ${name} ${printValue(text)}, which is ${what}`, {
+      node: layer.title,
       key: name,
       got: factOf(text),
     });
@@ -337,18 +329,10 @@ function parseAttribute(text: string, type: string, name: string, layer: Layer):
       return { type, value };
     }
     case "boolean": {
-      const value = BOOLEANS.get(text.toLowerCase());
-      if (value === undefined) throw wrong("not a boolean");
-      return { type, value };
+      if (!/^(?:true|false|[01])$/i.test(text)) throw wrong("not a boolean");
+      return { type, value: /^(?:true|1)$/i.test(text) };
     }
     default:
       return { type: "string", value: text };
   }
 }
-
-const BOOLEANS: ReadonlyMap<string, boolean> = new Map([
-  ["true", true],
-  ["1", true],
-  ["false", false],
-  ["0", false],
-]);

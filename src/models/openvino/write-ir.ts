@@ -4,6 +4,7 @@
  */
 
 import { TensorError } from "../../core/errors.ts";
+import { joinBytes } from "../model/byte-source.ts";
 import { elementTypeOf } from "../model/element-type.ts";
 import { modelFrom } from "../model/foreign-model.ts";
 import { checkGraph, opsetOf, quote } from "../model/graph.ts";
@@ -26,7 +27,7 @@ import { DOMAIN, operatorRow, printVersion, valueKind } from "./layer-types.ts";
 import { defaultName, printNames } from "./names.ts";
 import { NET_VERSIONS } from "./net.ts";
 import { parseShapeText, printShapeText, readPort, writePort } from "./port-type.ts";
-import { binRange, LAYER_ATTRIBUTES, LayerSource, NetSource, readBin } from "./read-ir.ts";
+import { binRange, IRSource, LAYER_ATTRIBUTES, readBin } from "./read-ir.ts";
 import { packStrings } from "./strings.ts";
 import { element, printXml, type Element } from "./xml.ts";
 
@@ -79,6 +80,8 @@ export function writeIR(given: Model): IR {
 const unsupported = (sentence: string): TensorError =>
   new TensorError("unsupported-model", sentence);
 
+const irSource = (source: unknown): IRSource | null => (source instanceof IRSource ? source : null);
+
 interface Producer {
   readonly layer: number;
   readonly port: number;
@@ -106,13 +109,12 @@ class IRWriter {
   }
 
   finish(): IR {
-    const { graph, irVersion, [SOURCE]: source } = this.#model;
+    const { graph, irVersion, [SOURCE]: file } = this.#model;
     const defaults = new Set(graph.constants.map(({ name }) => name));
     for (const input of graph.inputs) {
       if (defaults.has(input.name)) {
-        throw unsupported(
-          `the input ${quote(input.name)} has a default, which an IR cannot express`,
-        );
+        const sentence = `the input ${quote(input.name)} has a default, which an IR cannot express`;
+        throw unsupported(sentence);
       }
       this.#addParameter(input);
     }
@@ -120,7 +122,7 @@ class IRWriter {
     for (const node of graph.nodes) this.#addNode(node);
     for (const output of graph.outputs) this.#addResult(output);
 
-    const net = source instanceof NetSource ? source.element : element("net");
+    const net = irSource(file)?.element ?? element("net");
     const attributes = new Map(net.attributes)
       .set("name", graph.name)
       .set("version", String(irVersion));
@@ -129,9 +131,9 @@ class IRWriter {
     return { xml: printXml(element("net", attributes, [...parts, ...others])), bin: this.#bin() };
   }
 
-  #addParameter({ name, type, [SOURCE]: source }: ValueInfo): void {
-    const before = source instanceof LayerSource ? source : null;
-    const was = before === null ? undefined : dataAttributes(before.element);
+  #addParameter({ name, type, [SOURCE]: file }: ValueInfo): void {
+    const source = irSource(file);
+    const was = source && dataAttributes(source.element);
     const elementType = type === null ? was?.get("element_type") : elementTypeName(type, name);
     if (elementType === undefined) {
       throw unsupported(`the input ${quote(name)} has no type, which an IR requires`);
@@ -144,8 +146,8 @@ class IRWriter {
     this.#addLayer(
       "Parameter",
       "opset1",
-      before,
-      before?.layerName ?? name,
+      source,
+      source?.name ?? name,
       new Map(was).set("element_type", elementType).set("shape", shape),
       [],
       [[name, type]],
@@ -154,8 +156,8 @@ class IRWriter {
 
   #addConst(one: Constant): void {
     const { name, dtype, shape } = one;
-    const source = one[SOURCE] instanceof LayerSource ? one[SOURCE] : null;
-    const was = source === null ? undefined : dataAttributes(source.element);
+    const source = irSource(one[SOURCE]);
+    const was = source && dataAttributes(source.element);
     const elementType =
       dtype === null ? was?.get("element_type") : elementTypeName({ dtype, shape }, name);
     if (elementType === undefined) {
@@ -164,14 +166,14 @@ class IRWriter {
       );
     }
     const bytes =
-      source === null || was === undefined
+      source === null || !was
         ? packConstant(one)
         : keptBytes(was, source, `the constant ${quote(name)}`);
     this.#addLayer(
       "Const",
       "opset1",
       source,
-      source?.layerName ?? name,
+      source?.name ?? name,
       new Map(was)
         .set("element_type", elementType)
         .set("shape", printShapeText(shape))
@@ -191,7 +193,7 @@ class IRWriter {
         `${nodeTitle(node)} belongs to ${domain}, but an IR contains only operators of openvino`,
       );
     }
-    const source = node[SOURCE] instanceof LayerSource ? node[SOURCE] : null;
+    const source = irSource(node[SOURCE]);
     const omitted = inputs.indexOf("");
     if (omitted !== -1) {
       throw unsupported(`${nodeTitle(node)} omits input ${omitted}, which an IR cannot express`);
@@ -220,16 +222,16 @@ class IRWriter {
     return like && { dtype: like.dtype, shape: null };
   }
 
-  #addResult({ name, [SOURCE]: source }: ValueInfo): void {
-    const before = source instanceof LayerSource ? source : null;
-    const layerName = before?.layerName ?? `${name}/sink_port_0`;
-    this.#addLayer("Result", "opset1", before, layerName, new Map(), [name], []);
+  #addResult({ name, [SOURCE]: file }: ValueInfo): void {
+    const source = irSource(file);
+    const layerName = source?.name ?? `${name}/sink_port_0`;
+    this.#addLayer("Result", "opset1", source, layerName, new Map(), [name], []);
   }
 
   #addLayer(
     type: string,
     version: string,
-    source: LayerSource | null,
+    source: IRSource | null,
     name: string,
     data: ReadonlyMap<string, string>,
     inputs: readonly string[],
@@ -270,13 +272,13 @@ class IRWriter {
   }
 
   /** Copies a part of a layer. Constants of its bodies are copied to the new `.bin`, at other offsets. */
-  #moveBody(part: Element, source: LayerSource): Element {
+  #moveBody(part: Element, source: IRSource): Element {
     const data = dataAttributes(part);
     const isConst = valueKind(part.attributes.get("type") ?? "") === "Const";
     if (part.name !== "layer" || !isConst || data === undefined) {
       return { ...part, children: part.children.map((child) => this.#moveBody(child, source)) };
     }
-    const who = `a constant in the body of ${quote(source.layerName)}`;
+    const who = `a constant in the body of ${quote(source.name)}`;
     const offset = this.#append(keptBytes(data, source, who));
     const attributes = new Map(data).set("offset", String(offset));
     const children = part.children.map((child) =>
@@ -306,19 +308,12 @@ class IRWriter {
   }
 
   #bin(): Uint8Array {
-    let bin: Uint8Array;
     try {
-      bin = new Uint8Array(this.#length);
+      return joinBytes(this.#chunks, this.#length);
     } catch (cause) {
       const sentence = `the .bin has ${this.#length} bytes, more than memory holds`;
       throw new TensorError("too-large", sentence, { got: this.#length }, { cause });
     }
-    let at = 0;
-    for (const chunk of this.#chunks) {
-      bin.set(chunk, at);
-      at += chunk.length;
-    }
-    return bin;
   }
 }
 
@@ -338,11 +333,8 @@ function packConstant(one: Constant): Uint8Array {
 const dataAttributes = (layer: Element): ReadonlyMap<string, string> | undefined =>
   layer.children.find(({ name }) => name === "data")?.attributes;
 
-const keptBytes = (
-  data: ReadonlyMap<string, string>,
-  { bin }: LayerSource,
-  who: string,
-): Uint8Array => readBin(binRange(data, bin, who), bin, who);
+const keptBytes = (data: ReadonlyMap<string, string>, { bin }: IRSource, who: string): Uint8Array =>
+  readBin(binRange(data, bin, who), bin, who);
 
 function attributeText(name: string, attribute: Attribute, node: ModelNode): string {
   switch (attribute.type) {

@@ -4,7 +4,7 @@
  * own length.
  */
 
-import { parseXml as parse, XmlElement, XmlText, type XmlDocument } from "@rgrove/parse-xml";
+import { parseXml as parse, XmlElement, XmlText } from "@rgrove/parse-xml";
 
 import { factOf, printValue } from "../../core/foreign.ts";
 import { isError, malformed, messageOf, TensorError, unsupported } from "../../core/errors.ts";
@@ -73,9 +73,7 @@ export function parseXml(xml: string | Bytes): Element {
     throw unsupported(`the XML must be an IR, got ${got}; ${advice}`, { got });
   }
   checkText(text.replace(DECLARATION, ""));
-  const { root } = parsed(text);
-  if (root === null) throw malformed("the XML is not well-formed: it must have a root element");
-  return elementFrom(root, 1);
+  return elementFrom(parsed(text), 1);
 }
 
 function decodeXml(given: unknown): string {
@@ -105,9 +103,11 @@ function checkText(text: string): void {
   if (tags > 2 * MAX_TAGS) throw tooLargeXml(`more than ${MAX_TAGS} tags`);
 }
 
-function parsed(text: string): XmlDocument {
+function parsed(text: string): XmlElement {
   try {
-    return parse(text);
+    // The parser would replace one line break at a time, in a time that grows with the square of their number.
+    const { root } = parse(text.replaceAll(/\r\n?/g, "\n"));
+    if (root !== null) return root;
   } catch (cause) {
     // Deeply nested elements overflow the stack.
     if (isError(cause, "RangeError"))
@@ -116,15 +116,13 @@ function parsed(text: string): XmlDocument {
     const [reason] = messageOf(cause).split("\n");
     throw malformed(`the XML is not well-formed: ${reason}`, {}, { cause });
   }
+  throw malformed("the XML is not well-formed: it must have a root element");
 }
 
 function elementFrom({ name, attributes, children }: XmlElement, depth: number): Element {
   if (depth > MAX_XML_DEPTH) {
-    throw new TensorError(
-      "too-large",
-      `the XML is nested too deeply: more than ${MAX_XML_DEPTH} elements`,
-      { limit: MAX_XML_DEPTH },
-    );
+    const sentence = `the XML is nested too deeply: more than ${MAX_XML_DEPTH} elements`;
+    throw new TensorError("too-large", sentence, { limit: MAX_XML_DEPTH });
   }
   return {
     name,
@@ -170,11 +168,8 @@ function checkName(name: string): string {
 function escapeText(text: string): string {
   const fault = FORBIDDEN.exec(text) ?? /\p{Surrogate}/u.exec(text);
   if (fault !== null) {
-    throw new TensorError(
-      "unsupported-model",
-      `XML cannot hold a character of ${printValue(text)}`,
-      { key: "text", got: factOf(text) },
-    );
+    const sentence = `XML cannot hold a character of ${printValue(text)}`;
+    throw new TensorError("unsupported-model", sentence, { key: "text", got: factOf(text) });
   }
   // XML readers replace unescaped line breaks and tabs in attributes by spaces.
   return text.replaceAll(

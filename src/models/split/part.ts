@@ -1,9 +1,89 @@
-/** Some of a graph's nodes as a separate model. */
+/**
+ * Some of a graph's nodes as a separate model: the nodes that compute some values, a list of nodes, or the nodes of a
+ * level, between which the graph is cut.
+ */
 
+import { malformed, TensorError } from "../../core/errors.ts";
 import type { TensorType } from "../../core/operators/operator.ts";
+import type { Tensor } from "../../core/tensor/tensor.ts";
+import { quote } from "../model/graph.ts";
 import { sameType, unifyTypes } from "../model/known.ts";
 import type { Constant, Graph, Model, ModelNode, ValueInfo } from "../model/model.ts";
-import { ownScope } from "./types.ts";
+import { needsOf, type GraphUses } from "../model/uses.ts";
+import { scopeOf } from "./types.ts";
+
+/**
+ * Returns the nodes that compute some values, and all values between them. The names in `given` are known values: graph
+ * inputs, and values of enclosing graphs. Throws `shape-mismatch` for an input without a tensor, `malformed-file` for a
+ * value that no node computes.
+ */
+export function neededNodes(
+  graph: Graph,
+  wanted: readonly string[],
+  given: { has(name: string): boolean },
+): { readonly nodes: ReadonlySet<ModelNode>; readonly names: ReadonlySet<string> } {
+  const makers = new Map<string, ModelNode>();
+  for (const node of graph.nodes) for (const name of node.outputs) makers.set(name, node);
+  const constants = new Set(graph.constants.map(({ name }) => name));
+  const nodes = new Set<ModelNode>();
+  const names = new Set<string>();
+  const open = [...wanted];
+  const isWanted = new Set(wanted);
+  const isInput = new Set(graph.inputs.map(({ name }) => name));
+  for (let name = open.pop(); name !== undefined; name = open.pop()) {
+    if (name === "" || names.has(name)) continue;
+    names.add(name);
+    if (given.has(name)) continue;
+    const node = makers.get(name);
+    if (node !== undefined && !nodes.has(node)) {
+      nodes.add(node);
+      open.push(...needsOf(node));
+    } else if (node === undefined && !constants.has(name)) {
+      if (isInput.has(name)) {
+        const sentence = `the input ${quote(name)} of the model needs a tensor`;
+        throw new TensorError("shape-mismatch", sentence, { input: name });
+      }
+      // The part must not require inputs that the requested values do not depend on.
+      if (isWanted.has(name)) throw malformed(`no node computes ${quote(name)}`, { input: name });
+    }
+  }
+  return { nodes, names };
+}
+
+/**
+ * Returns a model whose outputs are the given names. The model's inputs are the known values that it uses, which are
+ * not computed again. The errors are those of `neededNodes`.
+ */
+export const cutModel = (
+  model: Model,
+  graph: Graph,
+  wanted: readonly string[],
+  given: ReadonlyMap<string, Tensor>,
+): Model =>
+  neededPart(model, graph, wanted, given, (names) => ({
+    inputs: [...given].flatMap(([name, { dtype, shape }]) =>
+      names.has(name) ? [{ name, type: { dtype, shape } }] : [],
+    ),
+    constants: graph.constants.filter(({ name }) => names.has(name) && !given.has(name)),
+  }));
+
+/** Returns the part of a graph that computes some values. The names in `given` are known values. */
+export function neededPart(
+  model: Model,
+  graph: Graph,
+  wanted: readonly string[],
+  given: { has(name: string): boolean },
+  partWith: (
+    names: ReadonlySet<string>,
+  ) => Pick<PartSpec, "inputs" | "constants"> & Partial<Pick<PartSpec, "outputs">>,
+): Model {
+  const { nodes, names } = neededNodes(graph, wanted, given);
+  return partOf(model, {
+    ...{ graph, opsets: model.opsets, nodes: graph.nodes.filter((node) => nodes.has(node)) },
+    outputs: wanted.map((name) => ({ name, type: null })),
+    ...partWith(names),
+  });
+}
 
 /** The nodes and values of a part. Values keep their names. */
 export interface PartSpec {
@@ -43,7 +123,7 @@ export function partOf(
  * another part computes. A runtime fuses fewer operators if it does not know a rank, so its results may differ.
  */
 function withLostTypes(part: Model, typeOf: (name: string) => TensorType | null): Model {
-  const scope = ownScope(part);
+  const scope = scopeOf(part.graph, part.opsets, null, part.irVersion);
   const lost = new Map<string, TensorType>();
   for (const name of part.graph.nodes.flatMap(({ outputs }) => outputs)) {
     const whole = name === "" ? null : typeOf(name);
@@ -60,3 +140,55 @@ function withLostTypes(part: Model, typeOf: (name: string) => TensorType | null)
   const values = Array.from(lost, ([name, type]) => ({ name, type }));
   return { ...part, graph: { ...part.graph, outputs, values } };
 }
+
+/**
+ * The levels of a graph's nodes. A node's level is the greatest number of cuts on any path from the graph's inputs to
+ * the node. This choice minimizes the number of parts.
+ */
+export type Levels = Map<ModelNode, number>;
+
+/** Returns true if the graph is cut between the node that computes a value and a node that uses the value. */
+export type IsCut = (name: string, maker: ModelNode, user: ModelNode) => boolean;
+
+export function levelsOf(uses: GraphUses, isCut: IsCut): Levels {
+  const levels: Levels = new Map();
+  for (const node of uses.nodes) {
+    let level = 0;
+    for (const name of uses.needsOf(node)) {
+      const maker = uses.makers.get(name);
+      if (maker === undefined) continue;
+      const before = (levels.get(maker) ?? 0) + (isCut(name, maker, node) ? 1 : 0);
+      level = Math.max(level, before);
+    }
+    levels.set(node, level);
+  }
+  return levels;
+}
+
+/**
+ * Moves nodes to the last possible level, next to the nodes that use their results. A runtime fuses two operators only
+ * if no other node or output uses the value between them. After the move, no such value passes between levels, because
+ * a fused convolution and addition rounds differently from separate operators. A node that reduces its input is moved
+ * only if the later level needs the input anyway.
+ */
+export function sinkNodes(
+  graph: Graph,
+  uses: GraphUses,
+  levels: Levels,
+  mayMove: (node: ModelNode) => boolean,
+): void {
+  const outputs = new Set(graph.outputs.map(({ name }) => name));
+  for (const node of uses.nodes.toReversed()) {
+    if (!mayMove(node) || node.outputs.some((name) => outputs.has(name))) continue;
+    const users = node.outputs.flatMap((name) => uses.usersOf(name));
+    if (users.length === 0) continue;
+    const level = users.reduce((least, user) => Math.min(least, levels.get(user) ?? 0), Infinity);
+    const isThere = (name: string): boolean =>
+      !uses.makers.has(name) ||
+      uses.usersOf(name).some((user) => user !== node && levels.get(user) === level);
+    if (!REDUCES.test(node.op) || uses.needsOf(node).every(isThere)) levels.set(node, level);
+  }
+}
+
+/** Operators with outputs much smaller than their inputs. */
+const REDUCES = /^(Arg|Global|Reduce|Shape|Size)/;

@@ -3,16 +3,19 @@
 import { nearestName, optionsOf, wrongValue } from "../../core/foreign.ts";
 import { TensorError } from "../../core/errors.ts";
 import type { TensorType } from "../../core/operators/operator.ts";
-import { checkType, modelFrom } from "../model/foreign-model.ts";
-import { listFrom, recordFrom } from "../model/foreign.ts";
+import { checkType, listFrom, modelFrom, recordFrom } from "../model/foreign-model.ts";
 import { listNames, quote } from "../model/graph.ts";
-import type { Graph, Model, ModelNode, ValueInfo } from "../model/model.ts";
+import {
+  valueNames,
+  type Graph,
+  type Model,
+  type ModelNode,
+  type ValueInfo,
+} from "../model/model.ts";
 import type { Scope } from "../model/values.ts";
 import { GraphUses } from "../model/uses.ts";
-import { levelsOf } from "./levels.ts";
-import { neededNodes } from "./needed.ts";
-import { partOf } from "./part.ts";
-import { inferTypes, ownScope } from "./types.ts";
+import { levelsOf, neededNodes, neededPart, partOf } from "./part.ts";
+import { inferTypes, scopeOf } from "./types.ts";
 
 /** Options of {@link splitModel}. */
 export interface SplitOptions {
@@ -53,7 +56,8 @@ export function splitModel(
   const { graph } = own;
   const cut = new Set(namesFrom(values, graph));
   const wanted = graph.outputs.map(({ name }) => name);
-  const { nodes } = neededIn(graph, [...wanted, ...cut]);
+  const given = new Set(graph.inputs.map(({ name }) => name));
+  const { nodes } = neededNodes(graph, [...wanted, ...cut], given);
   const uses = new GraphUses(graph.nodes.filter((node) => nodes.has(node)));
   for (const name of cut) {
     if (!uses.makers.has(name))
@@ -64,7 +68,7 @@ export function splitModel(
   }
   const levels = levelsOf(uses, (name) => cut.has(name));
   const typeOf = typesOf(own, options);
-  const scope = ownScope(own);
+  const scope = scopeOf(graph, own.opsets, null, own.irVersion);
   const count = Math.max(0, ...levels.values()) + 1;
   const kept = new Set([...wanted, ...cut]);
   return Array.from({ length: count }, (_, level) =>
@@ -94,26 +98,17 @@ export function neededFor(model: Model, values: readonly string[]): Model {
   const own = modelFrom(model);
   const { graph } = own;
   const wanted = namesFrom(values, graph);
-  const { nodes, names } = neededIn(graph, wanted);
-  const isNeeded = ({ name }: { readonly name: string }): boolean => names.has(name);
+  const given = new Set(graph.inputs.map(({ name }) => name));
   const known = inferTypes(own);
-  return partOf(own, {
-    ...{ graph, opsets: own.opsets },
-    nodes: graph.nodes.filter((node) => nodes.has(node)),
-    inputs: graph.inputs.filter(isNeeded),
+  return neededPart(own, graph, wanted, given, (names) => ({
+    inputs: graph.inputs.filter(({ name }) => names.has(name)),
     outputs: wanted.map((name) => declaredOutput(graph, name, known.get(name) ?? null)),
-    constants: graph.constants.filter(isNeeded),
-  });
+    constants: graph.constants.filter(({ name }) => names.has(name)),
+  }));
 }
 
-const neededIn = (graph: Graph, wanted: readonly string[]): ReturnType<typeof neededNodes> =>
-  neededNodes(graph, wanted, new Set(graph.inputs.map(({ name }) => name)));
-
 function namesFrom(values: readonly string[], graph: Graph): readonly string[] {
-  const known = new Set([
-    ...graph.nodes.flatMap(({ outputs }) => outputs),
-    ...[...graph.inputs, ...graph.constants].map(({ name }) => name),
-  ]);
+  const known = new Set(valueNames(graph));
   return listFrom<unknown>("values", values).map((name) => {
     if (typeof name !== "string" || name === "") {
       throw wrongValue("attribute", "a value must be a name", name, { key: "values" });

@@ -3,7 +3,7 @@
 import type { TensorType } from "../../core/operators/operator.ts";
 import { modelFrom } from "../model/foreign-model.ts";
 import { findOpset } from "../model/graph.ts";
-import { valueNames, type Model } from "../model/model.ts";
+import { valueNames, type Graph, type Model } from "../model/model.ts";
 import type { Place } from "../model/places.ts";
 import { walkTyped } from "../model/typed-walk.ts";
 import { isCertain, Scope } from "../model/values.ts";
@@ -36,7 +36,9 @@ export interface InferredType extends TensorType {
 export function inferTypes(model: Model): ReadonlyMap<string, InferredType> {
   const own = modelFrom(model);
   const types = new Map<string, InferredType>();
-  for (const [{ path, graph }, scope] of scopesOf(own)) {
+  const scopes = new Map<Place, Scope>();
+  walkTyped(own, { place: (place, scope) => scopes.set(place, scope) });
+  for (const [{ path, graph }, scope] of scopes) {
     for (const name of valueNames(graph)) {
       const value = scope.get(name);
       const { type } = value.believed;
@@ -47,14 +49,14 @@ export function inferTypes(model: Model): ReadonlyMap<string, InferredType> {
   return types;
 }
 
-export function ownScope({ graph, opsets, irVersion }: Model): Scope {
-  const scope = new Scope(graph, null, irVersion);
+/** Returns the scope of a graph after all of its nodes. */
+export function scopeOf(
+  graph: Graph,
+  opsets: Model["opsets"],
+  outer: Scope | null,
+  irVersion: number,
+): Scope {
+  const scope = new Scope(graph, outer, irVersion);
   for (const node of graph.nodes) scope.learn(node, findOpset(opsets, node));
   return scope;
-}
-
-function scopesOf(model: Model): ReadonlyMap<Place, Scope> {
-  const scopes = new Map<Place, Scope>();
-  walkTyped(model, { place: (place, scope) => scopes.set(place, scope) });
-  return scopes;
 }

@@ -2,20 +2,27 @@
 
 import { isTensorError, TensorError } from "../../core/errors.ts";
 import { namesOf, optionsOf, wrongOption } from "../../core/foreign.ts";
-import { recordFrom } from "../model/foreign.ts";
+import { recordFrom } from "../model/foreign-model.ts";
 import { bindGiven } from "../model/inputs.ts";
 import { nodeTitle, type Model, type ModelNode } from "../model/model.ts";
 import { listNodes, NodeIndex } from "../model/node-index.ts";
 import type { PlacedNode } from "../model/places.ts";
 import { callOfNode, type NodeCall } from "../model/run-model.ts";
-import type { ReadExternal } from "../onnx/external.ts";
+import { slicedConstant, type ReadExternal } from "../onnx/external.ts";
 import type { Bytes } from "../../core/tensor/bytes.ts";
 import { readModel } from "../onnx/read-model.ts";
-import { slicedConstant } from "../onnx/slices.ts";
 import { slicesOf } from "../../core/call/check.ts";
 import { findOperators, isOperator } from "../../core/operators/registry.ts";
 import type { RuntimeTensor, Tensor } from "../../core/tensor/tensor.ts";
-import { isConstant, nodeIn, NotRun, valueOf, type Found, type Frame } from "./frames.ts";
+import {
+  isConstant,
+  nodeIn,
+  NotRun,
+  valueOf,
+  type Found,
+  type Frame,
+  type TracedRun,
+} from "./frames.ts";
 import { PlaceValues } from "./place-values.ts";
 import { createSessionFrom, failureOr, RuntimeFailure, type CreateSession } from "./session.ts";
 
@@ -119,7 +126,7 @@ export async function* captureCalls(
   feeds: Feeds,
   options: CaptureOptions,
 ): AsyncGenerator<CapturedCall, void, undefined> {
-  for await (const capture of captures(bytes, feeds, options)) yield capture(true);
+  for await (const capture of captures(capturingFrom(bytes, feeds, options))) yield capture(true);
 }
 
 /**
@@ -137,29 +144,14 @@ const GATHERS: ReadonlySet<string> = /* @__PURE__ */ new Set(
 export const maybeSliced = ({ op }: ModelNode): boolean => GATHERS.has(op);
 
 /** Captures calls without reading constant inputs. */
-export async function* captures(
-  bytes: Bytes,
-  feeds: Feeds,
-  options: CaptureOptions,
-): AsyncGenerator<Capture, void, undefined> {
-  const { createSession, node, external, iteration, call, onSearch } = captureOptionsFrom(options);
-  const model = readModel(bytes, external === undefined ? {} : { external });
-  const index = new NodeIndex(model);
-  const wanted = wantedNodes(index, node);
-  const given = feedsFrom(model, feeds);
-  const values = new PlaceValues(model, index.nodes, wanted, given, {
-    createSession,
-    iteration,
-    call,
-    onSearch,
-  });
+export async function* captures(from: Capturing): AsyncGenerator<Capture, void, undefined> {
+  const { external, index, wanted } = from;
+  const values = new PlaceValues(from);
   try {
     for (const place of new Set(wanted.map((one) => one.place))) {
       const placed = wanted.filter((one) => one.place === place);
-      // oxlint-disable-next-line no-await-in-loop
       const known = await knownOf(values, place, placed);
       // Weights are read only after the runtime has released its memory.
-      // oxlint-disable-next-line no-await-in-loop
       await values.release();
       for (const one of placed)
         yield (isWhole) =>
@@ -170,9 +162,21 @@ export async function* captures(
   }
 }
 
-export function captureOptionsFrom(
-  options: unknown,
-): Required<Omit<CaptureOptions, "node" | "external">> & Pick<CaptureOptions, "node" | "external"> {
+/** A model whose calls are captured, with its checked inputs and options. */
+export type Capturing = TracedRun & Pick<CaptureOptions, "node" | "external">;
+
+/** The errors are those of `captureCalls`. */
+export function capturingFrom(bytes: Bytes, feeds: Feeds, options: unknown): Capturing {
+  const own = optionsFrom(options);
+  const { external, node } = own;
+  const model = readModel(bytes, external === undefined ? {} : { external });
+  const given = feedsFrom(model, feeds);
+  const index = new NodeIndex(model);
+  const wanted = node === undefined ? index.family : [operatorNamed(index, node, "node")];
+  return { ...own, model, feeds: given, index, wanted };
+}
+
+function optionsFrom(options: unknown): Omit<Capturing, "model" | "feeds" | "index" | "wanted"> {
   const own = optionsOf(options, CAPTURE_OPTIONS, {}, "the options of a capture");
   const createSession = createSessionFrom(own);
   const { node, external, onSearch = () => {} } = own;
@@ -180,20 +184,19 @@ export function captureOptionsFrom(
   if (typeof onSearch !== "function") throw wrongOption("onSearch", "a function", onSearch);
   if (node !== undefined && typeof node !== "string") throw wrongOption("node", "a name", node);
   return {
-    ...{ createSession, iteration, call, onSearch: onSearch as (sessions: number) => void },
-    ...(node !== undefined && { node }),
-    ...(external !== undefined && { external: external as ReadExternal }),
+    ...{ createSession, node, iteration, call, external: external as ReadExternal | undefined },
+    onSearch: onSearch as (sessions: number) => void,
   };
 }
 
-/** Returns a model's scatters and gathers, or the only node with a given name. */
-export function wantedNodes(index: NodeIndex, name: string | undefined): readonly PlacedNode[] {
-  if (name === undefined) return index.family;
-  const { node, place } = index.find(name);
-  if (isOperator(node)) return [{ node, place }];
-  const what = `${nodeTitle(node)} is ${node.op}, which is not a scatter or gather`;
+/** Returns a model's scatter or gather by its name, which is the value of the option `key`. */
+export function operatorNamed(index: NodeIndex, name: string, key: string): PlacedNode {
+  const found = index.find(name);
+  if (isOperator(found.node)) return found;
+  const node = nodeTitle(found.node);
+  const what = `${node} is ${found.node.op}, which is not a scatter or gather`;
   const sentence = `${what}; the model has ${listNodes(index.family)}`;
-  throw new TensorError("unsupported-model", sentence, { node: nodeTitle(node), key: "node" });
+  throw new TensorError("unsupported-model", sentence, { node, key });
 }
 
 function countFrom(options: Record<string, unknown>, name: string): number {

@@ -1,17 +1,18 @@
 /**
- * Runs models with data types that a runtime's JavaScript interface cannot transfer. A copy of the model has a Cast
+ * Opens sessions of models, also with data types that a runtime's JavaScript interface cannot transfer. A copy of the model has a Cast
  * before each such input and after each such output. The Cast converts to a wider data type, which keeps every value.
  * onnxruntime-node 1.30.0 refuses outputs of bfloat16 and float8, and an output of int4 ends the process.
  */
 
 import { DTYPES, type DType } from "../../core/tensor/dtype.ts";
-import { Tensor } from "../../core/tensor/tensor.ts";
+import { OPEN } from "../../core/resources.ts";
+import { asTensor, Tensor } from "../../core/tensor/tensor.ts";
 import { castTensor } from "../model/cast.ts";
 import type { Graph, Model, ModelNode, ValueInfo } from "../model/model.ts";
 import { bodiesOf } from "../model/uses.ts";
 import { writeModel } from "../onnx/write-model.ts";
 import { inferTypes } from "../split/types.ts";
-import { openSession, orFailure, type CreateSession, type OpenSession } from "./session.ts";
+import { orFailure, sessionTensor, type CreateSession } from "./session.ts";
 
 /**
  * Returns the wider data type that a value is converted to; null for a data type that needs no conversion, or that has
@@ -133,6 +134,20 @@ function converted(value: Tensor, dtype: DType): Tensor {
   return castTensor(value, dtype, {});
 }
 
+/** A session that can run a model several times. */
+export interface OpenSession {
+  /**
+   * Returns the outputs with the given names. Feeds that are not inputs of the model are ignored. Throws RuntimeFailure if the runtime cannot run the model, or if an
+   * output is not a tensor, such as a sequence.
+   */
+  run(
+    feeds: ReadonlyMap<string, Tensor>,
+    names: readonly string[],
+  ): Promise<ReadonlyMap<string, Tensor>>;
+  /** Releases the session. Errors are ignored, because the results already exist. */
+  release(): Promise<void>;
+}
+
 /**
  * Opens a session of a model, or of a copy whose data types the runtime's interface can transfer. If the model was read
  * from a file, `bytes` are its bytes. Throws RuntimeFailure if the runtime cannot load the model.
@@ -143,27 +158,47 @@ export async function openModel(
   bytes?: Uint8Array,
 ): Promise<OpenSession> {
   const copy = carriedModel(model);
-  if (copy === null) return await openSession(create, bytes ?? writeModel(model));
-  const session = await openSession(create, writeModel(copy.model));
-  const { inputs, outputs } = copy;
-  const nameOf = (name: string): string => (outputs.has(name) ? outer(name) : name);
+  const file = copy === null ? (bytes ?? writeModel(model)) : writeModel(copy.model);
+  const session = await orFailure(() => create(file), true);
+  OPEN.sessions++;
   return {
-    async run(feeds, names) {
-      const own = [...feeds].map(([name, value]): [string, Tensor] => {
-        const dtype = inputs.get(name);
-        return dtype === undefined ? [name, value] : [inner(name), converted(value, dtype)];
-      });
-      const made = await session.run(new Map(own), names.map(nameOf));
-      // The returned data type may differ from the declared data type.
-      return await orFailure(async () => {
+    run: (feeds, names) =>
+      orFailure(async () => {
+        const own = model.graph.inputs.flatMap(({ name }) => {
+          const value = feeds.get(name);
+          const dtype = copy?.inputs.get(name);
+          if (value === undefined) return [];
+          return dtype === undefined
+            ? [[name, sessionTensor(value)] as const]
+            : [[inner(name), sessionTensor(converted(value, dtype))] as const];
+        });
+        const made = await session.run(Object.fromEntries(own) as never);
         const results = names.map((name): [string, Tensor] => {
-          const value = made.get(nameOf(name)) as Tensor;
-          const dtype = outputs.get(name);
-          return [name, dtype === undefined ? value : converted(value, dtype)];
+          const dtype = copy?.outputs.get(name);
+          if (dtype === undefined) return [name, asTensor(made[name], {}, name)];
+          // The returned data type may differ from the declared data type.
+          return [name, converted(asTensor(made[outer(name)], {}, name), dtype)];
         });
         return new Map(results);
-      });
+      }),
+    async release() {
+      OPEN.sessions--;
+      await orFailure(async () => session.release?.()).catch(() => {});
     },
-    release: () => session.release(),
   };
+}
+
+/** Opens a session of a model for one action. The errors are those of `openModel` and of the action. */
+export async function withModel<T>(
+  create: CreateSession,
+  model: Model,
+  action: (session: OpenSession) => Promise<T>,
+  bytes?: Uint8Array,
+): Promise<T> {
+  const session = await openModel(create, model, bytes);
+  try {
+    return await action(session);
+  } finally {
+    await session.release();
+  }
 }

@@ -9,18 +9,18 @@ import { VERIFY } from "../../core/limits.ts";
 import { reader } from "../../core/tensor/scalar.ts";
 import { sameShape } from "../../core/tensor/shape.ts";
 import { otherCalls, type OtherCall } from "../../insight/diagnose/other-calls.ts";
-import { recordFrom } from "../model/foreign.ts";
+import { recordFrom } from "../model/foreign-model.ts";
 import { listNames, quote } from "../model/graph.ts";
 import { asTensor, type Tensor } from "../../core/tensor/tensor.ts";
 import { equals } from "../../core/tensor/compare.ts";
 import type { Model } from "../model/model.ts";
 import type { NodeIndex } from "../model/node-index.ts";
-import { neededNodes } from "../split/needed.ts";
+import { cutModel, neededNodes } from "../split/part.ts";
 import type { CapturedCall } from "./capture.ts";
-import { openModel } from "./carried.ts";
-import { compare, sentenceAt } from "./compare.ts";
-import { cutModel } from "./cut.ts";
-import { RuntimeFailure, type CreateSession, type OpenSession } from "./session.ts";
+import type { Whole } from "./whole.ts";
+import { openModel, withModel, type OpenSession } from "./carried.ts";
+import { failureOr, RuntimeFailure } from "./session.ts";
+import { compare, sentenceAt } from "./verdicts.ts";
 
 export type Expected = ReadonlyMap<string, Tensor>;
 
@@ -111,37 +111,26 @@ const areLike = (outputs: Expected, expected: Expected, tolerance: number | null
   });
 
 /** A model, its inputs, and its expected outputs. */
-export interface Expecting {
-  readonly bytes: Uint8Array;
-  readonly model: Model;
-  readonly feeds: Expected;
+export interface Expecting extends Whole {
   readonly expected: Expected;
   /** The user's tolerance; null if the user chose none. */
   readonly tolerance: number | null;
-  readonly createSession: CreateSession;
 }
 
 export async function compareExpected(options: Expecting): Promise<readonly ExpectedOutput[]> {
   const { bytes, model, feeds, expected, tolerance, createSession } = options;
   const names = [...expected.keys()];
-  try {
-    const session = await openModel(createSession, model, bytes);
-    try {
-      const outputs = await session.run(feeds, names);
-      return [...expected].map(([name, value]) => {
-        const actual = outputs.get(name) as Tensor;
-        const difference = differenceOf(actual, value, tolerance);
-        const isExpected = difference === null;
-        return { name, isExpected, sentence: isExpected ? "" : `${name}${difference}` };
-      });
-    } finally {
-      await session.release();
-    }
-  } catch (error) {
-    if (!(error instanceof RuntimeFailure)) throw error;
-    const sentence = `the runtime says: ${error.message}`;
+  const run = (session: OpenSession): Promise<Expected> => session.run(feeds, names);
+  const outputs = await failureOr(() => withModel(createSession, model, run, bytes));
+  if (outputs instanceof RuntimeFailure) {
+    const sentence = `the runtime says: ${outputs.message}`;
     return names.map((name) => ({ name, isExpected: false, sentence }));
   }
+  return [...expected].map(([name, value]) => {
+    const difference = differenceOf(outputs.get(name) as Tensor, value, tolerance);
+    const isExpected = difference === null;
+    return { name, isExpected, sentence: isExpected ? "" : `${name}${difference}` };
+  });
 }
 
 /** Returns true if a session gives the expected outputs. */
@@ -184,7 +173,6 @@ export async function findChanges(
         // nodes can express come first.
         if (ids.size > 0 && change.id.includes("+")) break;
         if (ids.has(change.id)) continue;
-        // oxlint-disable-next-line no-await-in-loop
         const outputs = await tail.run(result);
         if (outputs !== null && areLike(outputs, options.expected, options.tolerance)) {
           found.push({ path, ...change, ranks: inputs.map(({ shape }) => shape.length) });
@@ -193,7 +181,6 @@ export async function findChanges(
         if (ids.size === MOST_CHANGES || performance.now() > end) break;
       }
     } finally {
-      // oxlint-disable-next-line no-await-in-loop
       await tail.release();
     }
   }
@@ -216,30 +203,22 @@ function tailOf({ model, feeds, expected, createSession }: Expecting, name: stri
   if (!neededNodes(graph, names, place).names.has(name)) return null;
   // The session is created when the first value arrives, because the data type is not known earlier.
   let session: OpenSession | null = null;
-  let fed: readonly string[] = [];
   return {
     async run(value) {
       if (behind.length === 0) return new Map([[name, value]]);
       const given = new Map([...feeds, [name, value]]);
-      try {
+      const outputs = await failureOr(async () => {
         if (session === null) {
           const cut = cutModel(model, graph, behind, given);
-          fed = cut.inputs;
           // Shapes are left open, because later values may have other shapes.
-          const inputs = cut.model.graph.inputs.map((one) =>
+          const inputs = cut.graph.inputs.map((one) =>
             one.name === name ? { name, type: { dtype: value.dtype, shape: null } } : one,
           );
-          session = await openModel(createSession, {
-            ...cut.model,
-            graph: { ...cut.model.graph, inputs },
-          });
+          session = await openModel(createSession, { ...cut, graph: { ...cut.graph, inputs } });
         }
-        const own = new Map(fed.map((one) => [one, given.get(one) as Tensor]));
-        return new Map([...(await session.run(own, behind)), [name, value]]);
-      } catch (error) {
-        if (error instanceof RuntimeFailure) return null;
-        throw error;
-      }
+        return session.run(given, behind);
+      });
+      return outputs instanceof RuntimeFailure ? null : new Map([...outputs, [name, value]]);
     },
     release: async () => session?.release(),
   };

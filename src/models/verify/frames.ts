@@ -5,21 +5,24 @@
 
 import { malformed } from "../../core/errors.ts";
 import { iterationsOf, numberOf, SCAN_WITHOUT_BATCHES } from "../control-flow/iterations.ts";
-import { calledGraph } from "../model/bound-graph.ts";
+import { calledGraph, functionOf } from "../model/bound-graph.ts";
 import { quote } from "../model/graph.ts";
 import { constantTensor } from "../model/inline.ts";
 import {
   nodeTitle,
   renamed,
+  valueNames,
   type Constant,
   type Graph,
+  type Model,
   type ModelFunction,
   type ModelNode,
 } from "../model/model.ts";
+import type { NodeIndex } from "../model/node-index.ts";
 import type { Place, PlacedNode } from "../model/places.ts";
 import { freeNames } from "../model/uses.ts";
 import type { Tensor } from "../../core/tensor/tensor.ts";
-import { RuntimeFailure } from "./session.ts";
+import { RuntimeFailure, type CreateSession } from "./session.ts";
 
 /** A value, or the runtime's error. */
 export type Outcome = Tensor | RuntimeFailure;
@@ -33,10 +36,11 @@ export interface Frame {
   readonly opsets: Place["opsets"];
   /** The graph itself; in a function, the graph with the call's attribute values. */
   readonly graph: Graph;
-  /** The graph's inputs. For a body, the map also contains the values that the body uses from enclosing graphs. */
-  readonly given: Values;
-  /** Errors for the inputs that the runtime could not compute. */
-  readonly failed: ReadonlyMap<string, RuntimeFailure>;
+  /**
+   * The graph's inputs, or the errors of inputs that the runtime could not compute. For a body, the map also contains
+   * the values that the body uses from enclosing graphs.
+   */
+  readonly given: ReadonlyMap<string, Outcome>;
 }
 
 /** Returns a graph's initializers and the tensors of its `Constant` nodes, by name. */
@@ -49,14 +53,25 @@ export function constantsOf({ constants, nodes }: Graph): ReadonlyMap<string, Co
 /** A failure whose message explains why the nodes of a graph do not run. */
 export class NotRun extends RuntimeFailure {}
 
-/** The context of a frame: nodes, functions, and the frames of enclosing graphs. */
-export interface Around {
-  readonly nodes: readonly PlacedNode[];
-  readonly functions: readonly ModelFunction[];
+/** A run of a model, with one captured iteration of each loop and one captured call of each function. */
+export interface TracedRun {
+  readonly model: Model;
+  readonly index: NodeIndex;
+  /** The nodes whose values will be requested. */
+  readonly wanted: readonly PlacedNode[];
+  readonly feeds: Values;
   /** The loop iteration to capture, counted from 0. */
   readonly iteration: number;
   /** The function call to capture, counted from 0 among the calls that run. */
   readonly call: number;
+  readonly createSession: CreateSession;
+  /** Called after each session that searches for a failing node, with the number of such sessions so far. */
+  readonly onSearch: (sessions: number) => void;
+}
+
+/** The context of a frame: the run, and the frames of enclosing graphs. */
+export interface Around {
+  readonly run: TracedRun;
   /** Throws NotRun for a graph that does not run with these inputs. */
   frame(place: Place): Promise<Frame>;
   /** Throws NotRun for a graph that does not run with these inputs. */
@@ -65,12 +80,11 @@ export interface Around {
 }
 
 /** Throws NotRun for a graph that does not run with these inputs, or that cannot be traced. */
-export function frameOf(place: Place, feeds: Values, around: Around): Promise<Frame> | Frame {
+export function frameOf(place: Place, around: Around): Promise<Frame> | Frame {
   const { outer, graph, opsets, kind } = place;
   if (kind.is === "function") return calledFrame(place, kind, around);
-  return outer === null
-    ? { opsets, graph, given: feeds, failed: new Map() }
-    : bodyFrame(place, outer, around);
+  if (outer !== null) return bodyFrame(place, outer, around);
+  return { opsets, graph, given: around.run.feeds };
 }
 
 async function calledFrame(
@@ -78,21 +92,20 @@ async function calledFrame(
   { name, domain }: { readonly name: string; readonly domain: string },
   around: Around,
 ): Promise<Frame> {
-  const called = around.functions.find((one) => one.name === name && one.domain === domain);
-  const calls = around.nodes.filter(({ node }) => node.op === name && node.domain === domain);
+  const { model, index, call } = around.run;
+  const calls = index.nodes.filter(({ node }) => node.op === name && node.domain === domain);
   // If another function contains the only call, the call runs in the selected call of the other function.
-  const nth = calls.length === 1 && isInFunction(calls[0].place) ? 0 : around.call;
+  const nth = calls.length === 1 && isInFunction(calls[0].place) ? 0 : call;
   let count = 0;
   for (const placed of calls) {
     try {
-      // oxlint-disable-next-line no-await-in-loop
       await around.frame(placed.place);
       if (count++ < nth) continue;
-      // oxlint-disable-next-line no-await-in-loop
       const { inputs, node } = await runningNode(placed, around);
       const values = graph.inputs.map((one, at) => [one.name, inputs[at]] as const);
-      const bound = calledGraph({ ...(called as ModelFunction), graph }, node, () => null);
-      return withMore({ ...EMPTY, opsets, graph: bound }, values);
+      const called = functionOf(model, node) as ModelFunction;
+      const bound = calledGraph({ ...called, graph }, node, () => null);
+      return withMore({ opsets, graph: bound, given: new Map() }, values);
     } catch (error) {
       if (!(error instanceof NotRun)) throw error;
     }
@@ -140,27 +153,22 @@ async function bodyFrame(place: Place, outer: Place, around: Around): Promise<Fr
   const free = freeNames(body);
   const found = await lookUp([...owner.inputs, ...free], outer, around);
   const own = withMore(
-    { ...EMPTY, opsets: place.opsets, graph: body },
+    { opsets: place.opsets, graph: body, given: new Map() },
     [...free].map((name) => [name, found.get(name)]),
   );
   const inputs = owner.inputs.map((name) => valueOf(found.get(name)));
-  const bodied = { owner, attribute, inputs, frame: own, around };
-  if (owner.op === "If") return branchFrame(bodied);
+  if (owner.op === "If") {
+    const taken = numberOf(made(inputs[0])) !== 0 ? "then_branch" : "else_branch";
+    if (taken === attribute) return own;
+    throw new NotRun(
+      `the node is in the ${attribute} of ${nodeTitle(owner)}, and the ${taken} was taken`,
+    );
+  }
   const isScan = owner.op === "Scan" && place.opsets["ai.onnx"] >= SCAN_WITHOUT_BATCHES;
-  if (owner.op === "Loop" || isScan) return iterationFrame(bodied);
+  if (owner.op === "Loop" || isScan) return iterationFrame(owner, inputs, own, around);
   throw new NotRun(
     `the node is in the body of ${nodeTitle(owner)}, and bodies of ${owner.op} are not supported`,
   );
-}
-
-/** A body with its node's inputs. An input may be the runtime's error. */
-interface Bodied {
-  readonly owner: ModelNode;
-  readonly attribute: string;
-  readonly inputs: readonly (Outcome | undefined)[];
-  /** The body's frame, including the values that the body uses from enclosing graphs. */
-  readonly frame: Frame;
-  readonly around: Around;
 }
 
 export const isConstant = (found: Found): found is Constant => "read" in found;
@@ -168,30 +176,22 @@ export const isConstant = (found: Found): found is Constant => "read" in found;
 export const valueOf = (found: Found | undefined): Outcome | undefined =>
   found !== undefined && isConstant(found) ? found.read() : found;
 
-const EMPTY = {
-  given: new Map<string, Tensor>(),
-  failed: new Map<string, RuntimeFailure>(),
-} as const;
-
 /** Adds values to a frame. Constants come from the frame's graph. */
 function withMore(
   frame: Frame,
   entries: readonly (readonly [name: string, found: Found | undefined])[],
 ): Frame {
-  const [given, failed] = [new Map(frame.given), new Map(frame.failed)];
+  const given = new Map(frame.given);
   const constants: Constant[] = [];
   for (const [name, found] of entries) {
-    if (found instanceof RuntimeFailure) failed.set(name, found);
-    else if (found !== undefined && isConstant(found)) constants.push(renamed(found, name));
-    else if (found !== undefined) given.set(name, found);
+    if (found === undefined) continue;
+    if (isConstant(found)) constants.push(renamed(found, name));
+    else given.set(name, found);
   }
   // The next iteration reuses a session if its graph is the same object.
+  if (constants.length === 0) return { ...frame, given };
   const { graph } = frame;
-  const all = [...graph.constants, ...constants];
-  return {
-    ...frame,
-    ...{ given, failed, graph: constants.length === 0 ? graph : { ...graph, constants: all } },
-  };
+  return { ...frame, given, graph: { ...graph, constants: [...graph.constants, ...constants] } };
 }
 
 /** Returns the node and the attribute that contain a body, and the body's position in the attribute. */
@@ -213,17 +213,8 @@ async function lookUp(
   const found = new Map<string, Found | undefined>();
   const open = new Set(names);
   for (let place: Place | null = from; place !== null && open.size > 0; place = place.outer) {
-    // oxlint-disable-next-line no-await-in-loop
-    const { graph, given: fed } = await around.frame(place);
-    for (const [name, one] of constantsOf(graph)) {
-      if (!fed.has(name) && open.delete(name)) found.set(name, one);
-    }
-    const made = [
-      ...graph.inputs.map(({ name }) => name),
-      ...graph.nodes.flatMap((one) => one.outputs),
-    ];
-    const here = made.filter((name) => open.delete(name));
-    // oxlint-disable-next-line no-await-in-loop
+    const { graph } = await around.frame(place);
+    const here = valueNames(graph).filter((name) => open.delete(name));
     const values = await around.valuesOf(place, here);
     for (const name of here) found.set(name, values.get(name));
   }
@@ -236,36 +227,35 @@ function made(value: Outcome | undefined): Tensor | undefined {
   return value;
 }
 
-function branchFrame({ owner, attribute, inputs, frame }: Bodied): Frame {
-  const taken = numberOf(made(inputs[0])) !== 0 ? "then_branch" : "else_branch";
-  if (taken === attribute) return frame;
-  throw new NotRun(
-    `the node is in the ${attribute} of ${nodeTitle(owner)}, and the ${taken} was taken`,
-  );
-}
-
-/** Returns the inputs of a Loop's or Scan's body in the selected iteration. */
-async function iterationFrame({ owner, inputs, frame, around }: Bodied): Promise<Frame> {
-  const loop = iterationsOf(owner, frame.graph, (at) => made(inputs[at]));
+/**
+ * Returns the frame of a Loop's or Scan's body in the selected iteration. The frame `body` contains the values that the
+ * body uses from enclosing graphs.
+ */
+async function iterationFrame(
+  owner: ModelNode,
+  inputs: readonly (Outcome | undefined)[],
+  body: Frame,
+  around: Around,
+): Promise<Frame> {
+  const loop = iterationsOf(owner, body.graph, (at) => made(inputs[at]));
   let { isGoing } = loop;
   let states = inputs.slice(loop.first);
   for (let at = 0; isGoing && at < loop.count; at++) {
-    const now = withMore(frame, [
+    const now = withMore(body, [
       ...loop.given(at),
       ...loop.states.map((name, nth) => [name, states[nth]] as const),
     ]);
-    if (at === around.iteration) return now;
-    // oxlint-disable-next-line no-await-in-loop
+    if (at === around.run.iteration) return now;
     const outputs = await firstOutputs(now, loop.skipped + loop.states.length, around);
     if (loop.skipped > 0) isGoing = numberOf(outputs[0]) !== 0;
     states = outputs.slice(loop.skipped);
   }
   const title = nodeTitle(owner);
-  throw new NotRun(`the node is in ${title}, which has no iteration ${around.iteration}`);
+  throw new NotRun(`the node is in ${title}, which has no iteration ${around.run.iteration}`);
 }
 
 async function firstOutputs(frame: Frame, count: number, around: Around): Promise<Tensor[]> {
-  for (const failure of frame.failed.values()) throw failure;
+  for (const value of frame.given.values()) made(value);
   const names = frame.graph.outputs.slice(0, count).map(({ name }) => name);
   const outputs = await around.runGraph(frame, names);
   return names.map((name) => outputs.get(name) as Tensor);

@@ -1,15 +1,22 @@
-/** A node's state between model runs, and the report on the node after all runs. */
+/**
+ * A node's verdict, which compares the runtime's result with the exact result for the same inputs; the node's state
+ * between model runs, and the report on the node after all runs.
+ */
 
+import { isTensorError, sentenceOf } from "../../core/errors.ts";
+import { runNode as run } from "../../core/functions.ts";
+import { resolve } from "../../core/operators/registry.ts";
+import { diagnose, type DiagnoseOptions } from "../../insight/diagnose/diagnose.ts";
 import type { Diagnosis } from "../../insight/diagnose/diagnosis.ts";
 import type { DialectId } from "../../insight/diagnose/dialects.ts";
+import type { ModelNode } from "../model/model.ts";
 import type { NodeCall } from "../model/run-model.ts";
 import { equals } from "../../core/tensor/compare.ts";
 import type { Tensor } from "../../core/tensor/tensor.ts";
 import { maybeSliced, type Capture, type CapturedCall } from "./capture.ts";
-import { judge, reasonsOf, type Judgement } from "./judge.ts";
 import { isExactInOneThread, isSuspect, rerun, type Reruns, type Runtime } from "./rerun.ts";
 import type { CreateSession } from "./session.ts";
-import { isWorse, type Verdict } from "./verdicts.ts";
+import { compare, isWorse, type Verdict } from "./verdicts.ts";
 
 /** A node with its verdict, its first difference, and possible reasons for the difference. */
 export interface VerifiedNode {
@@ -45,7 +52,17 @@ export interface VerifiedNode {
   readonly reruns: Reruns | null;
 }
 
+/** A verdict without reasons, because the search for reasons may take seconds. */
+interface Judgement extends Pick<
+  VerifiedNode,
+  "version" | "verdict" | "sentence" | "difference" | "call"
+> {
+  /** The output that determined the verdict; null if no output can show a reason. */
+  readonly result: Tensor | null;
+}
+
 export interface How {
+  readonly runtimes: readonly Runtime[];
   readonly tolerance: number;
   readonly oneThread: CreateSession | null;
   readonly dialect: DialectId;
@@ -107,22 +124,21 @@ function isSame(a: Readonly<Record<string, Tensor>>, b: Readonly<Record<string, 
   );
 }
 
-interface Finish extends How {
-  readonly runtimes: readonly Runtime[];
-  readonly onRun: (count: number) => void;
-}
-
 /**
  * Returns the report on a node after all runs. A node that may race first runs alone. Reasons are searched once, for
- * the first of the worst results.
+ * the first of the worst results. The callback `onRun` gets the number of runs of the node alone.
  */
-export async function finish(state: State, how: Finish): Promise<VerifiedNode> {
+export async function finish(
+  state: State,
+  how: How,
+  onRun: (count: number) => void,
+): Promise<VerifiedNode> {
   const { first } = state;
   let { judgement, isReproducible, otherRuns } = state;
   let reruns: Reruns | null = null;
   if (state.isSuspect) {
     // If the result already changed between model runs, the node need not run alone.
-    const found = await rerun(first, isReproducible ? how.runtimes : [], how.onRun);
+    const found = await rerun(first, isReproducible ? how.runtimes : [], onRun);
     ({ reruns } = found);
     if (found.other !== null) {
       const { outputs, run } = found.other;
@@ -163,3 +179,72 @@ function raceShown(reruns: Reruns | null, isReproducible: boolean): boolean | un
 }
 
 const COMPARED: ReadonlySet<Verdict> = new Set(["equal", "near", "nan-or-zero", "differs"]);
+
+/** Judges a captured call. For near floats, `tolerance` is the maximum difference relative to the larger magnitude. */
+export function judge(
+  { node, call, error, outputs, isRun, problem, behind }: CapturedCall,
+  tolerance: number,
+): Judgement {
+  const nothing = { version: null, difference: null, call: null, result: null };
+  if (!isRun) return { ...nothing, verdict: "not-run", sentence: problem ?? "" };
+  const said =
+    problem === null
+      ? "the runtime returned a result for an invalid call"
+      : `the runtime says: ${problem}`;
+  if (error !== null)
+    return { ...nothing, verdict: "wrong", sentence: `${sentenceOf(error)}; ${said}` };
+  if (behind !== null) {
+    const sentence = `the earlier node ${titleOf(behind)} failed`;
+    return { ...nothing, verdict: "behind", sentence };
+  }
+  if (call === null) {
+    const sentence = `the inputs are unknown, because the runtime says: ${problem}`;
+    return { ...nothing, verdict: "failed", sentence };
+  }
+  const known = { ...nothing, version: resolve(call.node).sinceVersion, call };
+  let exact: readonly Tensor[];
+  try {
+    exact = run(call.node, call.inputs);
+  } catch (error) {
+    if (!isTensorError(error)) throw error;
+    const result = outputs?.[node.outputs[0]] ?? null;
+    return { ...known, verdict: "wrong", sentence: `${sentenceOf(error)}; ${said}`, result };
+  }
+  if (outputs === null)
+    return { ...known, verdict: "failed", sentence: `the runtime says: ${problem}` };
+  return compared(node.outputs, outputs, exact, { known, tolerance });
+}
+
+/** Returns a node's title, made from its operator, and its name or else its first output. */
+export const titleOf = ({ op, name, outputs }: ModelNode): string =>
+  `${op} ${name || (outputs[0] ?? "")}`.trim();
+
+/** Returns the verdict on a node's worst output. */
+function compared(
+  names: readonly string[],
+  outputs: Readonly<Record<string, Tensor>>,
+  exact: readonly Tensor[],
+  { known, tolerance }: { known: Omit<Judgement, "verdict" | "sentence">; tolerance: number },
+): Judgement {
+  let worst: Judgement = { ...known, verdict: "equal", sentence: "" };
+  for (const [position, name] of names.entries()) {
+    if (name === "") continue;
+    const { verdict, at, sentence } = compare(outputs[name], exact[position], tolerance);
+    if (!isWorse(verdict, worst.verdict)) continue;
+    const difference = at && { output: name, at };
+    const result = verdict === "near" ? null : outputs[name];
+    worst = { ...known, verdict, sentence: `${name}${sentence}`, difference, result };
+  }
+  return worst;
+}
+
+/** Returns the reasons for a wrong result; empty if the result's type or shape is wrong. */
+function reasonsOf({ call, result }: Judgement, options: DiagnoseOptions): readonly Diagnosis[] {
+  if (call === null || result === null) return [];
+  try {
+    return diagnose(call.node, call.inputs, result, options);
+  } catch (error) {
+    if (isTensorError(error)) return [];
+    throw error;
+  }
+}

@@ -4,13 +4,12 @@
  */
 
 import { printCount } from "../../core/foreign.ts";
-import type { Graph, Model, ModelNode } from "../model/model.ts";
+import type { Graph, ModelNode } from "../model/model.ts";
 import type { Place, PlacedNode } from "../model/places.ts";
 import { freeNames } from "../model/uses.ts";
 import { VERIFY } from "../../core/limits.ts";
 import type { Tensor } from "../../core/tensor/tensor.ts";
-import { neededNodes } from "../split/needed.ts";
-import { cutModel } from "./cut.ts";
+import { cutModel, neededNodes } from "../split/part.ts";
 import {
   constantsOf,
   frameOf,
@@ -20,89 +19,48 @@ import {
   type Found,
   type Frame,
   type Outcome,
+  type TracedRun,
   type Values,
 } from "./frames.ts";
-import { openModel } from "./carried.ts";
-import { failureOr, RuntimeFailure, type CreateSession, type OpenSession } from "./session.ts";
-
-export interface RunOptions {
-  readonly createSession: CreateSession;
-  readonly iteration: number;
-  readonly call: number;
-  /** Called after each session that searches for a failing node, with the number of such sessions so far. */
-  readonly onSearch?: (sessions: number) => void;
-}
+import { openModel, type OpenSession } from "./carried.ts";
+import { failureOr, RuntimeFailure } from "./session.ts";
 
 interface CutSession {
   readonly graph: Graph;
   readonly names: string;
-  readonly inputs: readonly string[];
   readonly session: OpenSession;
 }
 
 export class PlaceValues implements Around {
-  readonly nodes: readonly PlacedNode[];
-  readonly iteration: number;
-  readonly call: number;
-  readonly #model: Model;
-  readonly #feeds: Values;
-  readonly #createSession: CreateSession;
+  readonly run: TracedRun;
   readonly #frames = new Map<Place, Frame | RuntimeFailure>();
-  /** Graphs whose frames are being computed. A graph that is requested again belongs to a recursive function. */
-  readonly #open = new Set<Place>();
   readonly #known = new Map<Place, Map<string, Outcome>>();
   /**
    * Names that will be requested. They are collected in advance, so that one session can compute all requested values
    * of a graph.
    */
   readonly #wanted: ReadonlyMap<Place, ReadonlySet<string>>;
-  readonly #onSearch: (sessions: number) => void;
   /** The number of sessions that searched for failing nodes, and the start of the first. */
   #searches = 0;
   #searchedSince = 0;
   /** The last session, which is reused in the next loop iteration, because the body is the same model. */
   #last: CutSession | null = null;
 
-  /**
-   * @param nodes all nodes of the model, in order
-   * @param wanted nodes whose values will be requested
-   */
-  constructor(
-    model: Model,
-    nodes: readonly PlacedNode[],
-    wanted: readonly PlacedNode[],
-    feeds: Values,
-    { createSession, iteration, call, onSearch = () => {} }: RunOptions,
-  ) {
-    this.#onSearch = onSearch;
-    this.nodes = nodes;
-    this.iteration = iteration;
-    this.call = call;
-    this.#model = model;
-    this.#feeds = feeds;
-    this.#createSession = createSession;
-    this.#wanted = namesOf(wanted);
-  }
-
-  get functions(): NonNullable<Model["functions"]> {
-    return this.#model.functions ?? [];
+  constructor(run: TracedRun) {
+    this.run = run;
+    this.#wanted = namesOf(run.wanted);
   }
 
   async frame(place: Place): Promise<Frame> {
-    const known = this.#frames.get(place) ?? (await this.#findFrame(place));
-    this.#frames.set(place, known);
+    let known = this.#frames.get(place);
+    if (known === undefined) {
+      // A graph that is requested again while its frame is computed belongs to a recursive function.
+      this.#frames.set(place, new NotRun("the node is in a recursive function"));
+      known = await failureOr(() => frameOf(place, this));
+      this.#frames.set(place, known);
+    }
     if (known instanceof RuntimeFailure) throw known;
     return known;
-  }
-
-  async #findFrame(place: Place): Promise<Frame | RuntimeFailure> {
-    if (this.#open.has(place)) return new NotRun("the node is in a recursive function");
-    this.#open.add(place);
-    try {
-      return await failureOr(() => frameOf(place, this.#feeds, this));
-    } finally {
-      this.#open.delete(place);
-    }
   }
 
   /**
@@ -112,7 +70,7 @@ export class PlaceValues implements Around {
    */
   async valuesOf(place: Place, names: readonly string[]): Promise<ReadonlyMap<string, Found>> {
     const frame = await this.frame(place);
-    const { graph, given, failed } = frame;
+    const { graph, given } = frame;
     const before = this.#known.get(place);
     const known = before ?? new Map<string, Outcome>();
     this.#known.set(place, known);
@@ -121,15 +79,14 @@ export class PlaceValues implements Around {
       const value = given.get(name);
       if (value !== undefined) known.set(name, value);
     }
-    const open = new Set(
-      names.filter((name) => name !== "" && !known.has(name) && !constants.has(name)),
-    );
+    const isOpen = (name: string): boolean =>
+      name !== "" && !known.has(name) && !constants.has(name);
     const made = graph.nodes.flatMap(({ outputs }) => outputs);
     const expected = before === undefined ? this.#wanted.get(place) : undefined;
-    for (const name of made) if (expected?.has(name) && !constants.has(name)) open.add(name);
-    const there = { has: (name: string) => given.has(name) || failed.has(name) };
-    for (const [name, failure] of failed) {
-      for (const one of dependents(graph, [...open], name, there)) {
+    const open = new Set([...names, ...made.filter((name) => expected?.has(name))].filter(isOpen));
+    for (const [name, failure] of given) {
+      if (!(failure instanceof RuntimeFailure)) continue;
+      for (const one of dependents(graph, [...open], name, given)) {
         known.set(one, failure);
         open.delete(one);
       }
@@ -147,7 +104,6 @@ export class PlaceValues implements Around {
     let said = "";
     let culprit: ModelNode | null = null;
     for (let open = names; open.length > 0;) {
-      // oxlint-disable-next-line no-await-in-loop
       const made = await failureOr(() => this.runGraph(frame, open));
       if (!(made instanceof RuntimeFailure)) {
         for (const [name, value] of made) known.set(name, value);
@@ -156,12 +112,10 @@ export class PlaceValues implements Around {
       if (this.#isSearchOver) {
         const sentence = `${made.message} (the search for the node ended after ${printCount(this.#searches, "session")})`;
         const ended = new RuntimeFailure(sentence, made.isLoad, { cause: made });
-        // oxlint-disable-next-line no-await-in-loop
         const found = await this.#tryBefore(frame, open, culprit);
         for (const name of open) known.set(name, found.get(name) ?? ended);
         return;
       }
-      // oxlint-disable-next-line no-await-in-loop
       const { lost, failure } = await this.#lostBy(frame, open, made);
       // If two nodes fail to load with the same message, neither node is the cause.
       const isAll = failure.isLoad && failure.message === said;
@@ -221,7 +175,6 @@ export class PlaceValues implements Around {
     while (low < high && !this.#isSearchOver) {
       const middle = Math.floor((low + high) / 2);
       const values = inOrder.slice(0, middle + 1).flatMap(({ outputs }) => outputs.slice(0, 1));
-      // oxlint-disable-next-line no-await-in-loop
       const failure = await this.#failureOf(
         frame,
         values.filter((name) => name !== ""),
@@ -245,23 +198,27 @@ export class PlaceValues implements Around {
   /** Returns the runtime's failure while it computes some values; null if it succeeds. */
   async #failureOf(frame: Frame, names: readonly string[]): Promise<RuntimeFailure | null> {
     if (this.#searches++ === 0) this.#searchedSince = performance.now();
-    this.#onSearch(this.#searches);
+    this.run.onSearch(this.#searches);
     const made = await failureOr(() => this.runGraph(frame, names));
     return made instanceof RuntimeFailure ? made : null;
   }
 
   async runGraph({ graph, opsets, given }: Frame, names: readonly string[]): Promise<Values> {
     const key = JSON.stringify(names);
+    const tensors = new Map(
+      [...given].filter((one): one is [string, Tensor] => !(one[1] instanceof RuntimeFailure)),
+    );
     if (this.#last?.graph !== graph || this.#last.names !== key) {
       await this.release();
-      const model = { ...this.#model, opsets: { ...this.#model.opsets, ...opsets } };
-      const cut = cutModel(model, graph, names, given);
-      const session = await openModel(this.#createSession, cut.model);
-      this.#last = { graph, names: key, inputs: cut.inputs, session };
+      const { model } = this.run;
+      const around = { ...model, opsets: { ...model.opsets, ...opsets } };
+      const session = await openModel(
+        this.run.createSession,
+        cutModel(around, graph, names, tensors),
+      );
+      this.#last = { graph, names: key, session };
     }
-    const { inputs, session } = this.#last;
-    // The input names are the same in all frames of a graph.
-    return session.run(new Map(inputs.map((name) => [name, given.get(name) as Tensor])), names);
+    return this.#last.session.run(tensors, names);
   }
 
   async release(): Promise<void> {

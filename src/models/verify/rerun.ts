@@ -12,8 +12,8 @@ import type { Model } from "../model/model.ts";
 import { equals } from "../../core/tensor/compare.ts";
 import type { Tensor } from "../../core/tensor/tensor.ts";
 import type { CapturedCall } from "./capture.ts";
-import { openModel } from "./carried.ts";
-import { RuntimeFailure, type CreateSession } from "./session.ts";
+import { withModel, type OpenSession } from "./carried.ts";
+import { failureOr, RuntimeFailure, type CreateSession } from "./session.ts";
 
 /** A function that creates sessions, and the prefix for the names of its runs. */
 export interface Runtime {
@@ -61,27 +61,26 @@ export async function rerun(
   onRun: (count: number) => void,
 ): Promise<Rerun> {
   let count = 0;
-  const same = { isExactInOneThread: null, isSame: true };
   for (const { prefix, createSession } of runtimes) {
     let own = 0;
     // Runs are sequential, so that each run has the whole machine.
-    // oxlint-disable-next-line no-await-in-loop
     const { other, problem } = await untilOther(
       captured,
-      { createSession, expected: captured.outputs ?? {}, most: VERIFY.reruns },
+      createSession,
+      captured.outputs ?? {},
+      VERIFY.reruns,
       () => {
         own++;
         onRun(++count);
       },
     );
-    if (problem !== null) return { reruns: { ...same, count, problem }, other: null };
-    if (other !== null) {
-      const run = `${prefix}run ${own} of the node alone`;
-      const reruns = { count, isSame: false, isExactInOneThread: null, problem };
-      return { reruns, other: { outputs: other, run } };
-    }
+    if (problem === null && other === null) continue;
+    return {
+      reruns: { count, isSame: other === null, isExactInOneThread: null, problem },
+      other: other && { outputs: other, run: `${prefix}run ${own} of the node alone` },
+    };
   }
-  return { reruns: { ...same, count, problem: null }, other: null };
+  return { reruns: { count, isSame: true, isExactInOneThread: null, problem: null }, other: null };
 }
 
 /**
@@ -97,47 +96,42 @@ export async function isExactInOneThread(
   const expected = Object.fromEntries(
     node.outputs.flatMap((name, at) => (name === "" ? [] : [[name, exact[at]]])),
   );
-  const wanted = { createSession, expected, most: VERIFY.oneThreadRuns };
-  const { other, problem } = await untilOther(captured, wanted, () => {});
+  const { other, problem } = await untilOther(
+    captured,
+    createSession,
+    expected,
+    VERIFY.oneThreadRuns,
+  );
   return problem === null ? other === null : null;
-}
-
-interface Wanted {
-  readonly createSession: CreateSession;
-  readonly expected: Outputs;
-  readonly most: number;
 }
 
 /**
  * Runs the node until its outputs differ from the expected outputs, and returns the differing outputs; null if no
- * outputs differ within the limits.
+ * outputs differ in `most` runs or within the time limit.
  */
 async function untilOther(
   captured: CapturedCall,
-  { createSession, expected, most }: Wanted,
-  onRun: () => void,
+  createSession: CreateSession,
+  expected: Outputs,
+  most: number,
+  onRun: () => void = () => {},
 ): Promise<{ readonly other: Outputs | null; readonly problem: string | null }> {
   const feeds = new Map(Object.entries(captured.inputs));
   const names = Object.keys(expected);
-  try {
-    const session = await openModel(createSession, aloneModel(captured));
-    try {
-      const end = performance.now() + VERIFY.rerunTime;
-      for (let run = 0; run < most && (run === 0 || performance.now() < end); run++) {
-        // oxlint-disable-next-line no-await-in-loop
-        const outputs = await session.run(feeds, names);
-        onRun();
-        const isOther = names.some((name) => !equals(outputs.get(name) as Tensor, expected[name]));
-        if (isOther) return { other: Object.fromEntries(outputs), problem: null };
-      }
-    } finally {
-      await session.release();
+  const run = async (session: OpenSession): Promise<Outputs | null> => {
+    const end = performance.now() + VERIFY.rerunTime;
+    for (let count = 0; count < most && (count === 0 || performance.now() < end); count++) {
+      const outputs = await session.run(feeds, names);
+      onRun();
+      const isOther = names.some((name) => !equals(outputs.get(name) as Tensor, expected[name]));
+      if (isOther) return Object.fromEntries(outputs);
     }
-  } catch (error) {
-    if (error instanceof RuntimeFailure) return { other: null, problem: error.message };
-    throw error;
-  }
-  return { other: null, problem: null };
+    return null;
+  };
+  const other = await failureOr(() => withModel(createSession, aloneModel(captured), run));
+  return other instanceof RuntimeFailure
+    ? { other: null, problem: other.message }
+    : { other, problem: null };
 }
 
 /** Returns a model with a single node, whose inputs are the model's inputs. */

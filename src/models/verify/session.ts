@@ -6,8 +6,7 @@
 import { factOf, printValue } from "../../core/foreign.ts";
 import { isError, isTensorError, TensorError } from "../../core/errors.ts";
 import { nodeTitle, type ModelNode } from "../model/model.ts";
-import { OPEN } from "../../core/resources.ts";
-import { asTensor, type Tensor } from "../../core/tensor/tensor.ts";
+import type { Tensor } from "../../core/tensor/tensor.ts";
 
 /**
  * A runtime's tensor. The field `dims` is the shape, and `type` is a data type with the same name as in this package.
@@ -61,38 +60,6 @@ export class RuntimeFailure extends Error {
     this.isLoad = isLoad;
     this.at = at;
   }
-}
-
-/** A session that can run a model several times. */
-export interface OpenSession {
-  /**
-   * Returns the outputs with the given names. Throws RuntimeFailure if the runtime cannot run the model, or if an
-   * output is not a tensor, such as a sequence.
-   */
-  run(
-    feeds: ReadonlyMap<string, Tensor>,
-    names: readonly string[],
-  ): Promise<ReadonlyMap<string, Tensor>>;
-  /** Releases the session. Errors are ignored, because the results already exist. */
-  release(): Promise<void>;
-}
-
-/** Throws RuntimeFailure if the runtime cannot load the model. */
-export async function openSession(create: CreateSession, model: Uint8Array): Promise<OpenSession> {
-  const session = await orFailure(() => create(model), true);
-  OPEN.sessions++;
-  return {
-    run: (feeds, names) =>
-      orFailure(async () => {
-        const own = [...feeds].map(([name, value]) => [name, sessionTensor(value)] as const);
-        const outputs = await session.run(Object.fromEntries(own) as never);
-        return new Map(names.map((name) => [name, asTensor(outputs[name], {}, name)]));
-      }),
-    async release() {
-      OPEN.sessions--;
-      await orFailure(async () => session.release?.()).catch(() => {});
-    },
-  };
 }
 
 /** Returns the result of an action. Any error becomes a failure of the runtime. */
@@ -153,21 +120,26 @@ function nodeNamedBy(message: string, nodes: readonly ModelNode[]): ModelNode | 
 }
 
 /**
- * Returns the error for a runtime failure that ends a call. Errors of this package are returned unchanged. The text
- * `what` names the failed model or part, and `nodes` are the nodes that may have failed.
+ * Returns the result of an action of the runtime. Errors of this package are thrown unchanged. The text `what` names
+ * the model or part in other errors, and `nodes` are the nodes that may have failed.
  */
-export function runtimeError(
+export async function orRuntimeError<T>(
   verb: "load" | "run",
   what: string,
-  cause: unknown,
   nodes: readonly ModelNode[],
-): TensorError {
-  if (isTensorError(cause)) return cause;
-  const message = sentenceFrom(cause);
-  const at = nodeNamedBy(message, nodes);
-  const node = at === null ? undefined : nodeTitle(at);
-  const sentence = `the runtime cannot ${verb} ${node ?? what}: ${message}`;
-  return new TensorError("runtime", sentence, { got: factOf(message), node }, { cause });
+  action: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await action();
+  } catch (cause) {
+    if (isTensorError(cause)) throw cause;
+    const message = sentenceFrom(cause);
+    const at = nodeNamedBy(message, nodes);
+    const node = at === null ? undefined : nodeTitle(at);
+    const did = cause instanceof RuntimeFailure && cause.isLoad ? "load" : verb;
+    const sentence = `the runtime cannot ${did} ${node ?? what}: ${message}`;
+    throw new TensorError("runtime", sentence, { got: factOf(message), node }, { cause });
+  }
 }
 
 export const sessionTensor = ({

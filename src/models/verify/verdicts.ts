@@ -1,4 +1,10 @@
-/** The verdicts on a node in the user's runtime. */
+/** The verdicts on a node in the user's runtime, and the comparison of a result with the exact result. */
+
+import { printScalar } from "../../core/tensor/print.ts";
+import { reader } from "../../core/tensor/scalar.ts";
+import { coordinatesOf, printShape, sameShape } from "../../core/tensor/shape.ts";
+import { firstDifference } from "../../core/tensor/compare.ts";
+import type { Tensor } from "../../core/tensor/tensor.ts";
 
 /**
  * The verdicts with their meanings, from best to worst.
@@ -27,3 +33,54 @@ export type Verdict = Extract<keyof typeof VERDICTS, string>;
 const NAMES = Object.keys(VERDICTS);
 
 export const isWorse = (a: Verdict, b: Verdict): boolean => NAMES.indexOf(a) > NAMES.indexOf(b);
+
+export type Likeness = Extract<Verdict, "equal" | "near" | "nan-or-zero" | "differs">;
+
+export interface Comparison {
+  readonly verdict: Likeness;
+  /** The first element with this verdict; null if all elements are equal, or if data types or shapes differ. */
+  readonly at: readonly number[] | null;
+  readonly sentence: string;
+}
+
+/** Compares all elements. For near floats, `tolerance` is the maximum difference relative to the larger magnitude. */
+export function compare(actual: Tensor, exact: Tensor, tolerance: number): Comparison {
+  if (actual.dtype !== exact.dtype || !sameShape(actual.shape, exact.shape)) {
+    const [is, not] = [actual, exact].map(({ dtype, shape }) => `${dtype}${printShape(shape)}`);
+    return { verdict: "differs", at: null, sentence: ` is ${is}, expected ${not}` };
+  }
+  const first = firstDifference(actual, exact);
+  if (first === null) return { verdict: "equal", at: null, sentence: "" };
+  const [a, b] = [reader(actual.dtype, actual.data), reader(exact.dtype, exact.data)];
+  // If only the bits differ, both elements are NaN.
+  let [verdict, at]: [Likeness, readonly number[]] = ["nan-or-zero", first];
+  let isFound = false;
+  const isFloat = exact.dtype.includes("float");
+  for (let position = 0; position < exact.size && verdict !== "differs"; position++) {
+    const kind = compareElements(a(position), b(position), isFloat ? tolerance : 0);
+    if (kind === "equal" || (isFound && !isWorse(kind, verdict))) continue;
+    [verdict, at, isFound] = [kind, coordinatesOf(position, exact.shape), true];
+  }
+  return { verdict, at, sentence: sentenceAt(actual, exact, offsetOf(at, exact.shape)) };
+}
+
+/** Describes one element of two tensors with the same type. */
+export function sentenceAt(actual: Tensor, exact: Tensor, position: number): string {
+  const [is, not] = [actual, exact].map(({ dtype, data }) =>
+    printScalar(dtype, reader(dtype, data)(position)),
+  );
+  return `${printShape(coordinatesOf(position, exact.shape))} is ${is}, expected ${not}`;
+}
+
+const offsetOf = (at: readonly number[], shape: readonly number[]): number =>
+  at.reduce((offset, coordinate, axis) => offset * shape[axis] + coordinate, 0);
+
+function compareElements(a: unknown, b: unknown, tolerance: number): Likeness {
+  if (Object.is(a, b)) return "equal";
+  if (typeof a !== "number" || typeof b !== "number") return a === b ? "equal" : "differs";
+  // The numbers 0 and -0 differ only in sign.
+  if (a === b) return "nan-or-zero";
+  // An infinity is near only to the same infinity.
+  const isNear = Math.abs(a - b) <= tolerance * Math.max(Math.abs(a), Math.abs(b));
+  return isNear && Number.isFinite(a) && Number.isFinite(b) ? "near" : "differs";
+}

@@ -1,7 +1,7 @@
 /**
  * Compares the results of a model's scatters and gathers in the user's runtime with the exact results. `capture.ts`
- * captures inputs and outputs, using models from `cut.ts` that `place-values.ts` runs. `judge.ts` compares results,
- * `rerun.ts` tests for races, and `whole.ts` runs the whole model. Reasons for a wrong result are searched once, after
+ * captures inputs and outputs, using parts of the model that `place-values.ts` runs. `node-state.ts` compares
+ * results, `rerun.ts` tests for races, and `whole.ts` runs the whole model. Reasons for a wrong result are searched once, after
  * all runs.
  */
 
@@ -9,36 +9,33 @@ import { namesOf, objectOf, optionsOf, wrongOption } from "../../core/foreign.ts
 import type { Bytes } from "../../core/tensor/bytes.ts";
 import { diagnoseOptions } from "../../insight/diagnose/diagnose.ts";
 import type { DialectId } from "../../insight/diagnose/dialects.ts";
+import { bodiesIn } from "../control-flow/iterations.ts";
 import type { Model } from "../model/model.ts";
 import { modelNotes } from "../model/model-notes.ts";
-import { NodeIndex } from "../model/node-index.ts";
-import { modelBytes, readModel } from "../onnx/read-model.ts";
-import type { Tensor } from "../../core/tensor/tensor.ts";
+import { modelBytes } from "../onnx/read-model.ts";
 import {
   CAPTURE_OPTIONS,
   captures,
-  captureOptionsFrom,
-  feedsFrom,
-  wantedNodes,
+  capturingFrom,
   type Capture,
   type CapturedCall,
   type CaptureOptions,
   type Feeds,
 } from "./capture.ts";
 import { compareExpected, expectedFrom, findChanges, type ExpectedReport } from "./expected.ts";
-import { judge, titleOf } from "./judge.ts";
 import {
   again,
   capturedState,
   finish,
   firstState,
+  judge,
+  titleOf,
   type How,
   type State,
   type VerifiedNode,
 } from "./node-state.ts";
-import type { Runtime } from "./rerun.ts";
 import { createSessionFrom, type CreateSession } from "./session.ts";
-import { locateFailure, runWhole, unoptimized, type Loads } from "./whole.ts";
+import { locateFailure, runWhole, unoptimized, type Loads, type Whole } from "./whole.ts";
 
 /** Options of {@link verifyModel}. */
 export interface VerifyOptions extends CaptureOptions {
@@ -164,41 +161,31 @@ export async function verifyModel(
   feeds: Feeds,
   options: VerifyOptions,
 ): Promise<VerifyReport> {
-  const { own, wanted, ...asked } = optionsFrom(options);
+  const { own, expected, ...asked } = optionsFrom(options);
   const bytes = modelBytes(file);
-  const model = readModel(bytes);
-  const given = feedsFrom(model, feeds);
-  const index = new NodeIndex(model);
-  wantedNodes(index, captureOptionsFrom(own).node);
-  const outputs = expectedFrom(model, wanted);
-  const whole = { bytes, model, feeds: given };
-  const isPart = own.node !== undefined;
-  const { loads, problem } = await runWhole(whole, asked.runtimes[0].createSession, isPart);
-  const how = loads === "unoptimized" ? withoutOptimization(asked) : asked;
+  const whole = { ...capturingFrom(bytes, feeds, own), bytes };
+  const { model, index } = whole;
+  const outputs = expectedFrom(model, expected);
+  const { loads, problem } = await runWhole(whole);
+  const loaded = loads === "unoptimized" ? withoutOptimization(asked) : asked;
   // A model that fails to load is tried only once, because further attempts say nothing about reproducibility.
-  const runs = loads === "never" ? 1 : how.runs;
+  const how = loads === "never" ? { ...loaded, runs: 1 } : loaded;
   const tolerance = asked.likeness;
   const [{ createSession }] = how.runtimes;
   const expecting = outputs && { ...whole, expected: outputs, tolerance, createSession };
   const compared = expecting && (await compareExpected(expecting));
   const isOther = compared !== null && compared.some(({ isExpected }) => !isExpected);
-  const states = await compareRuns({ ...whole, ...how, own, runs, isKept: isOther });
-  const finished = (state: State): Promise<VerifiedNode> =>
-    finishReporting(state, states, how, runs);
-  const nodes: VerifiedNode[] = [];
-  // oxlint-disable-next-line no-await-in-loop
-  for (const state of states) nodes.push(await finished(state));
+  const states = await compareRuns(whole, how, isOther);
+  const nodes = await finishAll(states, how, states.length);
   const isRight = nodes.every((node) => node.isReproducible && isFine(node));
   const isLocated = isRight && problem !== null && loads === "as-is" && hasBodies(model);
-  const isFineCall = (captured: CapturedCall): boolean => isFine(judge(captured, how.tolerance));
   const failure = isLocated
-    ? await locateFailure({ ...whole, options: { ...own, createSession }, isFine: isFineCall })
+    ? await locateFailure(whole, (captured) => isFine(judge(captured, how.tolerance)))
     : null;
   const elsewhere = failure?.captured ?? [];
-  for (const captured of elsewhere) {
-    const at = nodes.findIndex(({ path }) => path === captured.path);
-    // oxlint-disable-next-line no-await-in-loop
-    const node = await finished(firstState(captured, how.tolerance));
+  const wrong = elsewhere.map((captured) => firstState(captured, how.tolerance));
+  for (const node of await finishAll(wrong, how, states.length)) {
+    const at = nodes.findIndex(({ path }) => path === node.path);
     nodes[at] = { ...node, where: failure?.where ?? null };
   }
   const captured = states.map(({ first }) => first);
@@ -214,16 +201,15 @@ export async function verifyModel(
   };
 }
 
-interface Comparing extends Checked {
-  readonly bytes: Uint8Array;
-  readonly feeds: ReadonlyMap<string, Tensor>;
-  /** True if the tensors of all nodes are needed after the runs. */
-  readonly isKept: boolean;
-}
-
-/** Compares the nodes in all runs of all runtimes. */
-async function compareRuns(options: Comparing): Promise<readonly State[]> {
-  const { bytes, feeds, own, runtimes, runs, report, tolerance, isKept } = options;
+/**
+ * Compares the nodes in all runs of all runtimes. If `isKept` is true, the tensors of all nodes are needed after the
+ * runs.
+ */
+async function compareRuns(
+  whole: Whole,
+  { runtimes, runs, report, tolerance }: Checked,
+  isKept: boolean,
+): Promise<readonly State[]> {
   const states: State[] = [];
   const all = runtimes.length * runs;
   let run = 0;
@@ -235,12 +221,7 @@ async function compareRuns(options: Comparing): Promise<readonly State[]> {
       const onSearch = (searches: number): void =>
         report({ ...said, nodes: states.length, searches });
       // Runs are sequential, so that each run has the whole machine.
-      // oxlint-disable-next-line no-await-in-loop
-      for await (const capture of captures(bytes, Object.fromEntries(feeds), {
-        ...own,
-        createSession,
-        onSearch,
-      })) {
+      for await (const capture of captures({ ...whole, createSession, onSearch })) {
         const own: Capture = isKept ? () => capture(true) : capture;
         if (run === 1) states.push(capturedState(own, tolerance, isKept || all > 1));
         else states[at] = again(states[at], own, `${prefix}run ${nth}`, tolerance);
@@ -252,27 +233,27 @@ async function compareRuns(options: Comparing): Promise<readonly State[]> {
   return states;
 }
 
-/** Returns the verdict on a node after all runs, and reports progress while the node runs alone. */
-function finishReporting(
-  state: State,
+/** Returns the reports on nodes after all runs, and reports progress while a node runs alone. */
+async function finishAll(
   states: readonly State[],
-  { runtimes, report, ...how }: Omit<Checked, "own">,
-  runs: number,
-): Promise<VerifiedNode> {
-  const { path } = state.first;
-  const all = runtimes.length * runs;
-  const onRun = (count: number): void =>
-    report({ run: all, runs: all, nodes: states.length, searches: 0, alone: { path, count } });
-  return finish(state, { ...how, runtimes, onRun });
+  how: Checked,
+  compared: number,
+): Promise<VerifiedNode[]> {
+  const all = how.runtimes.length * how.runs;
+  const said = { run: all, runs: all, nodes: compared, searches: 0 };
+  const nodes: VerifiedNode[] = [];
+  for (const state of states) {
+    const { path } = state.first;
+    const onRun = (count: number): void => how.report({ ...said, alone: { path, count } });
+    nodes.push(await finish(state, how, onRun));
+  }
+  return nodes;
 }
 
 const hasBodies = ({ graph, functions = [] }: Model): boolean =>
-  functions.length > 0 ||
-  graph.nodes.some(({ attributes }) =>
-    Object.values(attributes).some((one) => one.type === "other" && one.graphs !== undefined),
-  );
+  functions.length > 0 || graph.nodes.some((node) => bodiesIn(node).length > 0);
 
-const withoutOptimization = (asked: Omit<Checked, "own">): Omit<Checked, "own"> => ({
+const withoutOptimization = (asked: Checked): Checked => ({
   ...asked,
   runtimes: asked.runtimes.map((one) => ({
     ...one,
@@ -301,15 +282,15 @@ const isFine = ({ verdict }: Pick<VerifiedNode, "verdict">): boolean =>
 const MOST_RUNS = 10_000;
 
 interface Checked extends How {
-  readonly own: Partial<CaptureOptions>;
-  readonly runtimes: readonly Runtime[];
   readonly runs: number;
   /** The user's tolerance for expected outputs; null if the user chose none. */
   readonly likeness: number | null;
   readonly report: (progress: VerifyProgress) => void;
 }
 
-function optionsFrom(options: VerifyOptions): Checked & { readonly wanted: unknown } {
+function optionsFrom(
+  options: VerifyOptions,
+): Checked & { readonly own: Partial<CaptureOptions>; readonly expected: unknown } {
   const own = optionsOf(options, VERIFY_OPTIONS, {}, "the options of verifyModel");
   const { runs = 1, tolerance, others = {}, oneThread, onProgress = () => {} } = own;
   if (!Number.isSafeInteger(runs) || Number(runs) < 1 || Number(runs) > MOST_RUNS) {
@@ -329,7 +310,7 @@ function optionsFrom(options: VerifyOptions): Checked & { readonly wanted: unkno
   ];
   return {
     own: Object.fromEntries(Object.entries(own).filter(([name]) => CAPTURE_OPTIONS.includes(name))),
-    wanted: own["expected"],
+    expected: own["expected"],
     runtimes,
     runs: Number(runs),
     tolerance: tolerance ?? 0,

@@ -2,8 +2,7 @@
 
 import { isTensorError, sentenceOf, TensorError, type ErrorCode } from "../../../core/errors.ts";
 import type { ModelNode } from "../../model/model.ts";
-import type { GraphContext } from "../context.ts";
-import type { Revised } from "../log.ts";
+import type { Converted, GraphContext } from "../context.ts";
 import { refusal } from "../meaning.ts";
 import { SHARED, type Facts } from "./facts.ts";
 import { INPUTS } from "./inputs.ts";
@@ -15,7 +14,7 @@ import { historyOf, type Change } from "./table.ts";
 export const FACTS: Facts = { ...SHARED, ...INPUTS, ...MEANINGS };
 
 /** Throws `unsupported-model` for a feature that the target version cannot express. */
-export function convertVersions(node: ModelNode, opset: number, context: GraphContext): Revised {
+export function convertVersions(node: ModelNode, opset: number, context: GraphContext): Converted {
   const notes = new Set<string>();
   const { opset: target } = context.target;
   const nodes = opset === target ? [node] : advance(node, opset, context, notes);

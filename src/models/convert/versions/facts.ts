@@ -55,9 +55,13 @@ export const TYPES: Readonly<Record<string, readonly string[]>> = {
   sequences: [],
 };
 
+/** Returns the data types of a list in a row. */
+export const typesOf = (list: string): readonly string[] =>
+  list.split(",").flatMap((one) => TYPES[one] ?? [one]);
+
 function checkTypes(step: Step, list: string, where = "0,>0"): void {
   const { inputs, outputs } = step.node;
-  const types = new Set(list.split(",").flatMap((one) => TYPES[one] ?? [one]));
+  const types = new Set(typesOf(list));
   const named = where
     .split(",")
     .flatMap((place) => {

@@ -98,7 +98,7 @@ export function takenBySlice(view: NodeView): readonly Taken[] | null {
   });
 }
 
-export const sliced = fromFirst(
+export const sliced = /* @__PURE__ */ fromFirst(
   (dims, view) => takenBySlice(view)?.map(({ dim }) => dim) ?? unknownDims(dims.length),
 );
 
@@ -142,7 +142,7 @@ export function splitSizes(view: NodeView, dim: Dim, count: number): readonly Di
 }
 
 /** `Tile`: version 1 repeats along one axis only. */
-export const tiled = fromFirst((dims, view) => {
+export const tiled = /* @__PURE__ */ fromFirst((dims, view) => {
   if (view.opset < 6) return unknownDims(dims.length);
   const repeats = view.elements(1) ?? unknownDims(dims.length);
   if (repeats.length !== dims.length) throw wrongNode("repeats must have a number for each axis");
@@ -150,7 +150,7 @@ export const tiled = fromFirst((dims, view) => {
 });
 
 /** `Pad`: the pads are an attribute before version 11, with another name in version 1. */
-export const padded = fromFirst((dims, view) => {
+export const padded = /* @__PURE__ */ fromFirst((dims, view) => {
   const listed = view.opset < 11 ? view.ints(view.opset < 2 ? "paddings" : "pads") : undefined;
   const pads = view.opset < 11 ? (listed ?? null) : view.elements(1);
   const axes = view.opset >= 18 && view.has(3) ? view.integers(3) : undefined;
@@ -175,7 +175,7 @@ export const compressed = (view: NodeView): PartialShape => {
 };
 
 /** `CenterCropPad`: the given axes get the given sizes. By default all axes are changed. */
-export const centered = fromFirst((dims, view) => {
+export const centered = /* @__PURE__ */ fromFirst((dims, view) => {
   const axes = view.ints("axes");
   if (axes === null) return unknownDims(dims.length);
   const { length: count } = axes ?? dims;
@@ -191,7 +191,7 @@ export const stringSplit: TypeRule = (view) => {
 };
 
 /** `TfIdfVectorizer`: each word sequence has one weight, at the position that `ngram_indexes` gives. */
-export const wordWeights = fromFirst((dims, view) => {
+export const wordWeights = /* @__PURE__ */ fromFirst((dims, view) => {
   const places = view.ints("ngram_indexes") ?? [];
   const length = places.length > 0 ? givenDim(Math.max(...places) + 1) : null;
   return [...dims.slice(0, -1), length];

@@ -11,12 +11,13 @@ export type ShapeOf = (view: NodeView) => PartialShape;
 export type Typed = DType | number | ((view: NodeView) => DType | null);
 
 /** The rule for outputs that share a shape. Without data types, the rule has one output, with the first input's. */
-export const rule =
-  (shapeOf: ShapeOf, ...types: readonly Typed[]): TypeRule =>
-  (view) => {
+export function rule(shapeOf: ShapeOf, ...types: readonly Typed[]): TypeRule {
+  const outputs = types.length === 0 ? [0] : types;
+  return (view) => {
     const shape = shapeOf(view);
-    return (types.length === 0 ? [0] : types).map((type) => output(dtypeFrom(view, type), shape));
+    return outputs.map((type) => output(dtypeFrom(view, type), shape));
   };
+}
 
 function dtypeFrom(view: NodeView, type: Typed): DType | null {
   if (typeof type === "number") return view.dtype(type);

@@ -1,9 +1,12 @@
-/** Shapes of operators that reshape tensors or create tensors from shapes. */
+/** Shapes of operators that reshape or reduce tensors, or that create tensors from shapes. */
 
 import type { Dim, PartialShape } from "../../../core/tensor/shape.ts";
 import {
-  countedAxes,
+  atAxes,
+  atAxis,
   broadcastShapes,
+  countedAxes,
+  countedAxis,
   givenDim,
   productDims,
   quotientDims,
@@ -11,8 +14,8 @@ import {
   unknownDims,
   wrongNode,
 } from "./dims.ts";
-import type { NodeView } from "./node-view.ts";
-import { fromFirst } from "./rule-kinds.ts";
+import { output, type NodeView, type TypeRule } from "./node-view.ts";
+import { fromFirst, type ShapeOf } from "./rule-kinds.ts";
 
 /** Returns the elements of `Shape`'s result. Attributes can select a range of dimensions since version 15. */
 export function shapePart(view: NodeView): readonly Dim[] | null {
@@ -85,7 +88,7 @@ function rankWith(view: NodeView, rankOf: (count: number) => number): PartialSha
   return unknownDims(rank);
 }
 
-export const unsqueezed = fromFirst((dims, view) => {
+export const unsqueezed = /* @__PURE__ */ fromFirst((dims, view) => {
   const axes = axesOf(view, 13);
   if (axes === undefined) return null;
   if (axes === null) return rankWith(view, (count) => dims.length + count);
@@ -97,7 +100,7 @@ export const unsqueezed = fromFirst((dims, view) => {
   );
 });
 
-export const squeezed = fromFirst((dims, view) => {
+export const squeezed = /* @__PURE__ */ fromFirst((dims, view) => {
   const axes = axesOf(view, 13);
   if (axes === null) return rankWith(view, (count) => dims.length - count);
   if (axes === undefined)
@@ -141,3 +144,64 @@ export function ranged(view: NodeView): PartialShape {
   if (delta === 0) throw wrongNode("delta is 0");
   return [sizeDim(Math.max(0, Math.ceil((limit - start) / delta)))];
 }
+
+/** The shape of a reduction whose axes are an attribute before version `since`, and an input since this version. */
+export const reduced =
+  (since: number): ShapeOf =>
+  (view) => {
+    const dims = view.shape(0);
+    const axes = axesOf(view, since);
+    const keeps = view.int("keepdims", 1);
+    const isAll = axes === undefined || axes?.length === 0;
+    const noop = isAll && view.opset >= since ? view.int("noop_with_empty_axes", 0) : 0;
+    if (noop !== 0) return noop === null ? null : dims;
+    if (isAll && keeps === 0) return [];
+    if (dims === null || keeps === null) return null;
+    if (keeps !== 0) return atAxes(dims, isAll ? undefined : axes, () => 1);
+    return axes === null ? null : without(dims, axes ?? []);
+  };
+
+function without(dims: readonly Dim[], axes: readonly number[]): readonly Dim[] {
+  const removed = countedAxes(axes, dims.length);
+  return dims.filter((_, axis) => !removed.includes(axis));
+}
+
+export const argExtreme = /* @__PURE__ */ fromFirst((dims, view) => {
+  const axis = view.int("axis", 0);
+  const keeps = view.int("keepdims", 1);
+  if (keeps === null) return null;
+  if (keeps !== 0) return atAxis(dims, axis, () => 1);
+  return axis === null ? unknownDims(Math.max(0, dims.length - 1)) : without(dims, [axis]);
+});
+
+/** `TopK`: the number k is an attribute before version 10. */
+export const topK = /* @__PURE__ */ fromFirst((dims, view) => {
+  const k = view.opset < 10 ? view.int("k", null) : view.integer(1);
+  return atAxis(dims, view.int("axis", -1), () => givenDim(k));
+});
+
+/** `OneHot`: the output has an additional axis with `depth` elements. */
+export const oneHot = /* @__PURE__ */ fromFirst((dims, view) => {
+  const axis = view.int("axis", -1);
+  const rank = dims.length + 1;
+  if (axis === null) return unknownDims(rank);
+  return dims.toSpliced(countedAxis(axis, rank), 0, givenDim(view.integer(1)));
+});
+
+/**
+ * `NonZero`: the number of results depends on values. For a scalar, runtimes return one row, but the specification
+ * defines no rows.
+ */
+export const nonZero = (view: NodeView): PartialShape => [view.shape(0)?.length || null, null];
+
+export const unique: TypeRule = (view) => {
+  const dims = view.shape(0);
+  const axis = view.int("axis", null);
+  const isChanged = dims !== null && axis !== null;
+  const found = isChanged
+    ? atAxis(dims, axis, () => null)
+    : view.hasAttribute("axis")
+      ? null
+      : [null];
+  return [output(view.dtype(0), found), ...[1, 2, 3].map(() => output("int64", [null]))];
+};

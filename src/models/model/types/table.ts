@@ -1,21 +1,27 @@
 /**
- * Type rules for operators other than scatters and gathers. The table has one row per ONNX operator, and most rows
- * share a few rules. Operators without a row have unknown outputs: operators on maps produce no tensors, and other
- * missing operators are rare. `values.ts` handles `If`, whose branches are graphs.
+ * Derives facts about a node's outputs from facts about its inputs. The table has one row per ONNX operator, and most
+ * rows share a few kinds of rules. Scatters and gathers share one rule, and `traces.ts` adds the elements of short
+ * integer lists. Operators without a row have unknown outputs: operators on maps produce no tensors, and other missing
+ * operators are rare. `values.ts` handles `If`, whose branches are graphs.
+ *
+ * Outputs are also unknown for an invalid node. `outputsOf` throws no TensorError; the code in `inspect/` explains why a
+ * node is invalid.
  *
  * The rules follow all versions of each operator in ONNX's Operators document.
  */
 
+import { recovering } from "../../../core/errors.ts";
+import { findVersion } from "../../../core/operators/registry.ts";
 import type { DType } from "../../../core/tensor/dtype.ts";
 import type { PartialShape } from "../../../core/tensor/shape.ts";
 import { constantOf, destinationOf, inlineOperator } from "../inline.ts";
-import { knownConstant } from "../known.ts";
-import { readConstant } from "../model.ts";
+import { familyOutputs } from "../family.ts";
+import { knownConstant, type Known } from "../known.ts";
+import { readConstant, type ModelNode } from "../model.ts";
 import { broadcastShapes, givenDim, sizeDim, unknownDims } from "./dims.ts";
 import * as matrices from "./matrices.ts";
-import { output, type NodeView, type TypeRule } from "./node-view.ts";
+import { NodeView, output, type TypeRule } from "./node-view.ts";
 import * as parts from "./parts.ts";
-import * as reductions from "./reductions.ts";
 import {
   alike,
   broadcast,
@@ -30,6 +36,7 @@ import {
 } from "./rule-kinds.ts";
 import * as sequences from "./sequences.ts";
 import * as shaping from "./shaping.ts";
+import { traced } from "./traces.ts";
 import * as windows from "./windows.ts";
 
 type Table = Readonly<Record<string, TypeRule>>;
@@ -147,16 +154,16 @@ const onnxElements = (): Table => ({
 });
 
 const onnxAxes = (): Table => ({
-  ReduceSum: rule(reductions.reduced(AXES_OF_SUM)),
+  ReduceSum: rule(shaping.reduced(AXES_OF_SUM)),
   ...rows(
-    rule(reductions.reduced(AXES_OF_OTHERS)),
+    rule(shaping.reduced(AXES_OF_OTHERS)),
     `ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceMax ReduceMean ReduceMin ReduceProd ReduceSumSquare`,
   ),
-  ...rows(rule(reductions.argExtreme, "int64"), "ArgMax ArgMin"),
-  TopK: rule(reductions.topK, 0, "int64"),
-  OneHot: rule(reductions.oneHot, 2),
-  NonZero: rule(reductions.nonZero, "int64"),
-  Unique: reductions.unique,
+  ...rows(rule(shaping.argExtreme, "int64"), "ArgMax ArgMin"),
+  TopK: rule(shaping.topK, 0, "int64"),
+  OneHot: rule(shaping.oneHot, 2),
+  NonZero: rule(shaping.nonZero, "int64"),
+  Unique: shaping.unique,
 
   MatMul: rule(matrices.productOf(0, 1), sharedBy(0, 1)),
   MatMulInteger: rule(matrices.productOf(0, 1), "int32"),
@@ -210,7 +217,7 @@ const onnxWindows = (): Table => ({
   ConvInteger: rule(windows.convolution(1), "int32"),
   QLinearConv: rule(windows.convolution(3), 7),
   DeformConv: rule(windows.convolution(1), sharedBy(0, 1)),
-  ConvTranspose: rule(windows.transposedConvolution, sharedBy(0, 1)),
+  ConvTranspose: rule(windows.transposedConvolution(), sharedBy(0, 1)),
   ...rows(rule(windows.pool, 0, "int64"), "AveragePool LpPool MaxPool"),
   ...rows(rule(windows.globalPool), "GlobalAveragePool GlobalLpPool GlobalMaxPool"),
   ...rows(rule(windows.resized), "Resize Upsample"),
@@ -244,3 +251,31 @@ export const TYPE_RULES: Readonly<Record<string, Table>> = {
   "com.microsoft": /* @__PURE__ */ microsoft(),
   openvino: { Convert: cast },
 };
+
+/**
+ * Returns the known facts about a node's outputs, in order; trailing unknown outputs may be missing. The inputs follow
+ * the node's order, with `NOTHING_KNOWN` for an omitted input. If the model does not import the node's domain, `opset`
+ * is null.
+ */
+export function outputsOf(
+  node: ModelNode,
+  opset: number | null,
+  inputs: readonly Known[],
+): readonly Known[] {
+  // Operators without a Plan have the same rule in every version.
+  const version = opset ?? (inlineOperator(node) === null ? null : Infinity);
+  if (version === null) return [];
+  const view = new NodeView(node, version, inputs);
+  return recovering(
+    () => ruleOf(node, version)(view).map((known, at) => traced(view, known, at)),
+    () => [],
+  );
+}
+
+function ruleOf({ domain, op }: ModelNode, opset: number): TypeRule {
+  if (findVersion({ domain, op, opset }) !== null) return family;
+  if (!Object.hasOwn(TYPE_RULES, domain) || !Object.hasOwn(TYPE_RULES[domain], op)) return () => [];
+  return TYPE_RULES[domain][op];
+}
+
+const family: TypeRule = (view) => familyOutputs(view.node, view.opset, view.inputs());

@@ -61,9 +61,9 @@ const neutral = (
   return (a, b) => (left !== null && a === left ? b : b === right ? a : ofNumbers(a, b));
 };
 
-const equal = numbers((a, b) => a === b);
-const product = numbers((a, b) => a * b);
-const larger = numbers(Math.max);
+const equal = /* @__PURE__ */ numbers((a, b) => a === b);
+const product = /* @__PURE__ */ numbers((a, b) => a * b);
+const larger = /* @__PURE__ */ numbers(Math.max);
 
 const folds = (): Readonly<Record<string, Fold>> => ({
   Add: neutral(0, (a, b) => a + b, 0),

@@ -78,52 +78,51 @@ function spatial(view: NodeView, dims: readonly Dim[], weights: PartialShape): D
   return dims.map((dim, at) => places(dim, at, windows, isCeil !== 0));
 }
 
-/** Batch, channels and spatial axes of the first input, with the weights of a convolution. */
 interface Convolved {
-  readonly batch: Dim;
   readonly channels: Dim;
+  /** The spatial axes of the first input. */
   readonly rest: readonly Dim[];
   readonly weights: PartialShape;
-}
-
-function convolvedOf(view: NodeView, weightsAt: number): Convolved | null {
-  const [dims, weights] = [view.shape(0), view.shape(weightsAt)];
-  const rank = dims?.length ?? weights?.length;
-  if (rank === undefined) return null;
-  if (rank < 3 || (weights?.length ?? rank) !== rank) throw wrongNode("ranks differ");
-  const [batch, channels, ...rest] = dims ?? unknownDims(rank);
-  return { batch, channels, rest, weights };
+  /** The first axis of the weights, and the second axis times the number of groups. */
+  readonly kernels: Dim;
+  readonly grouped: Dim;
 }
 
 /** The shape of a convolution. The parameter `weightsAt` is the position of the weights. */
-export const convolution =
-  (weightsAt: number): ShapeOf =>
+const convolved =
+  (weightsAt: number, dimsOf: (parts: Convolved, view: NodeView) => readonly Dim[]): ShapeOf =>
   (view) => {
-    const convolved = convolvedOf(view, weightsAt);
-    if (convolved === null) return null;
-    const { batch, channels, rest, weights } = convolved;
+    const [dims, weights] = [view.shape(0), view.shape(weightsAt)];
+    const rank = dims?.length ?? weights?.length;
+    if (rank === undefined) return null;
+    if (rank < 3 || (weights?.length ?? rank) !== rank) throw wrongNode("ranks differ");
+    const [batch, channels, ...rest] = dims ?? unknownDims(rank);
     const [kernels = null, groupSize = null] = weights ?? [];
-    sameDim(channels, productDims([groupSize, view.int("group", 1)]));
-    return [batch, kernels, ...spatial(view, rest, weights)];
+    const grouped = productDims([groupSize, view.int("group", 1)]);
+    return [batch, ...dimsOf({ channels, rest, weights, kernels, grouped }, view)];
   };
 
-export const pool = fromFirst((dims, view) => {
+export const convolution = (weightsAt: number): ShapeOf =>
+  convolved(weightsAt, ({ channels, rest, weights, kernels, grouped }, view) => {
+    sameDim(channels, grouped);
+    return [kernels, ...spatial(view, rest, weights)];
+  });
+
+export const transposedConvolution = (): ShapeOf =>
+  convolved(1, ({ channels, rest, weights, kernels, grouped }, view) => {
+    sameDim(channels, kernels);
+    return [grouped, ...grown(view, rest, weights)];
+  });
+
+export const pool = /* @__PURE__ */ fromFirst((dims, view) => {
   if (dims.length < 3) throw wrongNode("the input must have spatial axes");
   const [batch, channels, ...rest] = dims;
   return [batch, channels, ...spatial(view, rest, null)];
 });
 
-export const globalPool = fromFirst((dims) => dims.map((dim, axis) => (axis < 2 ? dim : 1)));
-
-export function transposedConvolution(view: NodeView): PartialShape {
-  const convolved = convolvedOf(view, 1);
-  if (convolved === null) return null;
-  const { batch, channels, rest, weights } = convolved;
-  const [kernels = null, groupSize = null] = weights ?? [];
-  sameDim(channels, kernels);
-  const made = productDims([groupSize, view.int("group", 1)]);
-  return [batch, made, ...grown(view, rest, weights)];
-}
+export const globalPool = /* @__PURE__ */ fromFirst((dims) =>
+  dims.map((dim, axis) => (axis < 2 ? dim : 1)),
+);
 
 function grown(view: NodeView, dims: readonly Dim[], weights: PartialShape): Dim[] {
   const { length: axes } = dims;
@@ -149,7 +148,7 @@ function grown(view: NodeView, dims: readonly Dim[], weights: PartialShape): Dim
 }
 
 /** `Resize` and `Upsample` scale axes. Runtimes round fractional scales differently. */
-export const resized = fromFirst((dims, view) => {
+export const resized = /* @__PURE__ */ fromFirst((dims, view) => {
   const isOld = view.opset < 18;
   const axes = isOld ? undefined : view.ints("axes");
   const policy = isOld ? "stretch" : view.string("keep_aspect_ratio_policy", "stretch");

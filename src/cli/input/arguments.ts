@@ -1,9 +1,13 @@
-/** Options whose values are integers, amounts of memory, shapes, codecs or lists, and their parsers. */
+/**
+ * Reads the words of a command line: options whose values are integers, amounts of memory, shapes, codecs or lists, and
+ * files that are assigned to inputs and outputs, either by name with `NAME=FILE` or in order.
+ */
 
 import { Option } from "commander";
-import type { Codec } from "../../entries/zarr.ts";
 import { wrongUsage } from "../failure.ts";
-import { quote } from "../text/layout.ts";
+import { isUrl } from "./places.ts";
+import { didYouMean, printName, quote } from "../text/layout.ts";
+import type { Codec } from "../../entries/zarr.ts";
 
 export function parseInteger(text: string): number | null {
   const number = /^[+-]?\d+$/.test(text) ? Number(text) : NaN;
@@ -71,7 +75,7 @@ export const memoryOption = (description: string): Option =>
   new Option("--memory <size>", description).argParser((text) => parseBytes(text, "--memory"));
 
 /** Codecs of a Zarr array, in the order of the specification. */
-export type Codecs = readonly (string | Codec)[];
+type Codecs = readonly (string | Codec)[];
 
 export const parseChunks = (text: string): readonly number[] => parseShape(text, 1);
 export const parseSizes = (text: string): readonly number[] => parseShape(text, 0);
@@ -93,3 +97,75 @@ export function addCodec(text: string, codecs: Codecs = []): Codecs {
   const setting = name === "blosc" ? "clevel" : "level";
   return [...codecs, { name, configuration: { [setting]: Number(level) } }];
 }
+
+/** Inputs of an operator or a model that need files. */
+interface CommandInputs {
+  /** Name of the operator or model for messages, such as `ScatterND-18`. */
+  readonly title: string;
+  readonly inputs: readonly string[];
+  /** Names of optional inputs. */
+  readonly optional: ReadonlySet<string>;
+}
+
+/**
+ * Returns the files of inputs by name. An optional input gets a file only by its name.
+ * @throws Failure like `bindFiles`, and for required inputs without a file
+ */
+export function bindInputFiles(
+  texts: readonly string[],
+  { title, inputs, optional }: CommandInputs,
+): Map<string, string> {
+  const isNamed = (name: string): boolean => texts.some((text) => text.startsWith(`${name}=`));
+  const expected = inputs.filter((name) => !optional.has(name) || isNamed(name));
+  const files = bindFiles(texts, expected, "input", title);
+  const missing = expected.filter((name) => !files.has(name));
+  if (missing.length === 0) return files;
+  const names = missing.map(printName);
+  throw wrongUsage(
+    `${title} needs files for ${inputs.map(printName).join(", ")}; add ${names.map((name) => `${name}=FILE`).join(" ")}`,
+  );
+}
+
+/**
+ * Returns the assigned files by name. Files without a name are assigned to the remaining names in order. A path that
+ * begins with `.` or `/` has no name, even if it contains `=`. `title` identifies the operator or model in messages,
+ * such as `ScatterND-18`. Throws a `Failure` for an unknown name, for two files with the same name, and for too many
+ * files.
+ */
+export function bindFiles(
+  texts: readonly string[],
+  names: readonly string[],
+  what: "input" | "output",
+  title: string,
+): Map<string, string> {
+  const known = names.length === 0 ? "none" : names.map(printName).join(", ");
+  const files = new Map<string, string>();
+  const bare: string[] = [];
+  for (const text of texts) {
+    const name = nameIn(text, names);
+    if (name === undefined) {
+      if (text.includes("=") && !/^[./]/.test(text) && !isUrl(text)) {
+        const given = text.slice(0, text.indexOf("="));
+        const hint = didYouMean(given, names, `its ${what}s are ${known}`);
+        throw wrongUsage(`${title} has no ${what} ${printName(given)}; ${hint}`);
+      }
+      bare.push(text);
+    } else if (files.has(name)) {
+      throw wrongUsage(`the ${what} ${printName(name)} has two files; give only one`);
+    } else {
+      files.set(name, text.slice(name.length + 1));
+    }
+  }
+  const left = names.filter((name) => !files.has(name));
+  if (bare.length > left.length) {
+    throw wrongUsage(
+      `${bare[left.length]} is one file too many; the ${what}s of ${title} are ${known}`,
+    );
+  }
+  for (const [position, file] of bare.entries()) files.set(left[position], file);
+  return files;
+}
+
+/** Returns the name in `NAME=...`. A name in a model may contain `=`, so the text before the first `=` may be a part. */
+export const nameIn = (text: string, names: readonly string[]): string | undefined =>
+  names.find((one) => text.startsWith(`${one}=`));

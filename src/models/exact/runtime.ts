@@ -1,15 +1,51 @@
-/**
- * Creates tensors of the runtime's own class from this package's results. This package does not import the runtime's
- * class.
- */
+/** The user's runtime: its sessions for parts of a model, and its tensors. */
 
+import type { TensorType } from "../../core/operators/operator.ts";
 import { DTYPES } from "../../core/tensor/dtype.ts";
-import { tensor } from "../../core/tensor/tensor.ts";
+import { asTensor, tensor } from "../../core/tensor/tensor.ts";
 import { buildModel } from "../model/build-model.ts";
+import type { Model } from "../model/model.ts";
 import { writeModel } from "../onnx/write-model.ts";
-import type { CreatePart } from "./part-session.ts";
+import { carrierOf, openModel } from "../verify/carried.ts";
+import type { CreateSession } from "../verify/session.ts";
 import { gpuSessionTensor, runtimeGpuTensor, type ExactGpuTensor } from "./gpu.ts";
 import type { Value } from "./values.ts";
+
+/** The methods and fields of an onnxruntime session that this package uses. */
+export interface RuntimeSession {
+  run(feeds: never, ...more: never[]): Promise<object>;
+  release?(): Promise<void>;
+  /** The output metadata, which onnxruntime provides since version 1.21. */
+  readonly outputMetadata?: readonly OutputMetadata[];
+}
+
+/** Creates a session for one part of the model. */
+export type CreatePart = (part: Uint8Array) => Promise<RuntimeSession>;
+
+export interface OutputMetadata {
+  readonly name: string;
+  readonly type?: unknown;
+  /** The sizes or the names of the dimensions. */
+  readonly shape?: unknown;
+}
+
+export const isCarried = (type: TensorType | null): boolean =>
+  type !== null && carrierOf(type.dtype) !== null;
+
+/** Creates a session in which a Cast converts each unsupported input or output without losing a bit. */
+export async function carriedSession(create: CreatePart, part: Model): Promise<RuntimeSession> {
+  const session = await openModel(create as CreateSession, part);
+  const names = part.graph.outputs.map(({ name }) => name);
+  return {
+    async run(feeds) {
+      const own = Object.entries<unknown>(feeds).map(
+        ([name, value]) => [name, asTensor(value, {}, name)] as const,
+      );
+      return Object.fromEntries(await session.run(new Map(own), names));
+    },
+    release: () => session.release(),
+  };
+}
 
 interface TensorClass {
   new (type: string, data: unknown, dims: readonly number[]): unknown;
@@ -17,6 +53,7 @@ interface TensorClass {
   fromGpuBuffer?(buffer: unknown, options: object): unknown;
 }
 
+/** Creates tensors of the runtime's own class, which this package does not import, from this package's results. */
 export class TensorMaker {
   readonly #createSession: CreatePart;
   #known: TensorClass | null = null;
