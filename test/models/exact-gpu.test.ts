@@ -322,6 +322,46 @@ for (const [title, nodes, expected] of OVER) {
   });
 }
 
+/** The body of a Loop, which collects `row`, a value of the runtime, and fails in its third iteration. */
+const failingLoop = node("Loop", ["count", ""], "y", {
+  attributes: {
+    body: body({
+      inputs: { at: I64(), going: BOOL() },
+      nodes: [
+        node("Identity", ["going"], "next"),
+        cast("x", "data"),
+        node("Gather", ["data", "at"], "one"),
+        cast("one", "row"),
+      ],
+      outputs: { next: BOOL(), row: null },
+    }),
+  },
+});
+
+for (const [title, nodes] of [
+  ["branch", [branches([cast("x", "data"), node("Gather", ["data", "a"], "t")], "t")]],
+  ["loop", [failingLoop]],
+] as const) {
+  test(`a run that fails in a ${title} disposes of the buffers of its body`, async () => {
+    const { createSession, gpu, open } = fakeGpu();
+    const model = onnxModel(18, {
+      inputs: { x: F32(2), a: I64(1), c: BOOL() },
+      constants: { count: i64([], 4) },
+      nodes,
+      outputs: { y: null },
+    });
+    const session = await createExactSession(model, {
+      createSession,
+      gpu: () => gpu,
+      nodes: "all",
+    });
+    const feeds = { x: f32([2], 1, 2), a: i64([1], 5), c: tensor("bool", [], true) };
+    await assert.rejects(session.run(feeds), { code: "index-out-of-range" });
+    assert.deepEqual({ ...open, uploaded: 0 }, { engine: 0, runtime: 0, uploaded: 0 });
+    await session.release();
+  });
+}
+
 test("a value that is overwritten on the host is uploaded to the GPU again", async () => {
   const { createSession, gpu, tensorOf } = fakeGpu();
   const model = onnxModel(18, {

@@ -16,16 +16,20 @@ import {
   littleEndian,
   numbers,
   text,
+  varint,
   type Bytes,
 } from "../support/onnx-encoder.ts";
 import {
   ATTRIBUTE,
   attribute,
+  external,
   FUNCTION,
   functionNode,
+  GRAPH,
   head,
   initializer,
   MODEL,
+  modelFile,
   NODE,
   node,
   opset,
@@ -162,4 +166,32 @@ test("a file that is no model is left to the usual reader", () => {
   // A part of a file, an unknown wire type, a length that is cut short, and a float that is cut short.
   for (const part of [FILE.subarray(0, 200), file([0x0f, 1]), file([0x3a, 0xff]), file([0x0d, 1])])
     assert.equal(lightModel("m.onnx", sourceOf(part)), null);
+});
+
+test("bodies that are nested too deeply stay in the light model", () => {
+  const parts = [raw("w")];
+  let { length } = parts[0];
+  const wrap = (field: number): void => {
+    const start = [...varint((field << 3) | 2), ...varint(length)];
+    parts.push(start);
+    length += start.length;
+  };
+  wrap(GRAPH.initializer);
+  for (let depth = 0; depth < 20_000; depth++)
+    for (const field of [ATTRIBUTE.g, NODE.attribute, GRAPH.node]) wrap(field);
+  wrap(MODEL.graph);
+  const deep = file(...parts.reverse());
+  assert.deepEqual(lightModel("m.onnx", sourceOf(deep)), deep);
+});
+
+test("offsets and lengths in the model's own file are checked", () => {
+  const restored = (entries: Readonly<Record<string, string>>): void => {
+    const own = external({ location: "m.onnx", ...entries });
+    const model = modelFile(initializer(head("float32", 16), own));
+    const pieces = withWeightsOf(model, "m.onnx", sourceOf(new Uint8Array(64)));
+    assert.deepEqual(file(...pieces), model);
+  };
+  restored({ offset: "0" });
+  for (const length of ["1e400", "-5", "x"])
+    assert.throws(() => restored({ offset: "0", length }), { code: "malformed-file" });
 });

@@ -26,8 +26,8 @@ import { kernelNote } from "./target.ts";
 import { convertVersions } from "./versions/convert-versions.ts";
 
 /**
- * Converts a graph; returns the same graph if no node needs a change. A body receives the scope of its enclosing graph as
- * `outer`.
+ * Converts a graph; returns the same graph if no node needs a change. A body receives the scope of its enclosing graph
+ * as `outer`.
  */
 export function convertGraph(graph: Graph, outer: Scope | null, context: ModelContext): Graph {
   const { model, target, names, log } = context;

@@ -248,10 +248,12 @@ async function runGraph(
   body: GraphPlan,
   frame: Frame,
 ): Promise<readonly Value[]> {
-  await model.steps(body, frame);
-  const outputs = body.graph.outputs.map(({ name }) => model.valueOf(body, frame, name).hold());
-  frame.dropAll();
-  return outputs;
+  try {
+    await model.steps(body, frame);
+    return body.graph.outputs.map(({ name }) => model.valueOf(body, frame, name).hold());
+  } finally {
+    frame.dropAll();
+  }
 }
 
 async function runIterations(own: BodyRun, body: GraphPlan): Promise<readonly (Value | null)[]> {
@@ -273,29 +275,29 @@ async function runIterations(own: BodyRun, body: GraphPlan): Promise<readonly (V
       values: [] as Value[],
     };
   });
-  for (let at = 0; isGoing && at < loop.count; at++) {
-    const frame = new Frame(own.frame);
-    for (const [name, value] of loop.given(at)) frame.set(name, new Value(value));
-    for (const [nth, name] of loop.states.entries()) {
-      frame.set(name, states[nth]);
-      states[nth].release();
+  try {
+    for (let at = 0; isGoing && at < loop.count; at++) {
+      const frame = new Frame(own.frame);
+      for (const [name, value] of loop.given(at)) frame.set(name, new Value(value));
+      for (const [nth, name] of loop.states.entries()) {
+        frame.set(name, states[nth]);
+        states[nth].release();
+      }
+      states = [];
+      const outputs = await runGraph(own, body, frame);
+      states = outputs.slice(loop.skipped, end);
+      for (const [nth, value] of outputs.slice(end).entries()) {
+        if (collected[nth].isNeeded) collected[nth].values.push(value);
+        else value.release();
+      }
+      for (const next of outputs.slice(0, loop.skipped)) {
+        await model.toHost([next]);
+        isGoing = isTrue(next);
+        next.release();
+      }
     }
-    const outputs = await runGraph(own, body, frame);
-    for (const next of outputs.slice(0, loop.skipped)) {
-      await model.toHost([next]);
-      isGoing = isTrue(next);
-      next.release();
-    }
-    states = outputs.slice(loop.skipped, end);
-    for (const [nth, value] of outputs.slice(end).entries()) {
-      if (collected[nth].isNeeded) collected[nth].values.push(value);
-      else value.release();
-    }
-  }
-  await model.toHost(collected.flatMap(({ values }) => values));
-  return [
-    ...states,
-    ...collected.map(({ name, isNeeded, values }, nth) => {
+    await model.toHost(collected.flatMap(({ values }) => values));
+    const stacked = collected.map(({ name, isNeeded, values }, nth) => {
       if (!isNeeded) return null;
       const results = values.map((value) => value.tensor(name));
       const slicing = slicingOf(node, "output", nth);
@@ -303,10 +305,14 @@ async function runIterations(own: BodyRun, body: GraphPlan): Promise<readonly (V
         results.length === 0
           ? noResults(own, body, name)
           : stack(results, slicing, nodeTitle(node));
-      for (const value of values) value.release();
+      for (const value of values.splice(0)) value.release();
       return new Value(made).hold();
-    }),
-  ];
+    });
+    return [...states, ...stacked];
+  } catch (error) {
+    for (const value of [...states, ...collected.flatMap(({ values }) => values)]) value.release();
+    throw error;
+  }
 }
 
 /**

@@ -7,8 +7,10 @@
 import { isTensorError } from "../../core/errors.ts";
 import { CLI, EXTERNAL } from "../../core/limits.ts";
 import { joinBytes, sourceOfBytes, type ByteSource } from "../model/byte-source.ts";
+import { MAX_BODY_DEPTH } from "../model/model.ts";
 import { FileCursor, type FileRecord } from "./cursor.ts";
 import { encode, encodeHead } from "./encode.ts";
+import { externalRange } from "./external.ts";
 import {
   ATTRIBUTE,
   ENTRY,
@@ -20,7 +22,7 @@ import {
   WIRE,
   type AnySchema,
 } from "./schema.ts";
-import { readTensorHeader } from "./tensor-proto.ts";
+import { readTensorHeader, tensorTitle } from "./tensor-proto.ts";
 import { create, encodeUtf8 } from "./wire.ts";
 
 /** Bytes in memory, or a file range that is read when needed. */
@@ -46,9 +48,17 @@ const pieceOf = (source: ByteSource, start: number, end: number): Piece => ({
   length: end - start,
 });
 
-/** Returns a model with changed tensors. Messages of less than `least` bytes stay unchanged. */
+/**
+ * Returns a model with changed tensors. Messages of less than `least` bytes stay unchanged, and so do bodies that are
+ * nested too deeply to be read.
+ */
 function changed(source: ByteSource, least: number, change: Change): Piece[] {
-  const piecesOf = (schema: AnySchema, range: Range, isInConstant: boolean): Piece[] => {
+  const piecesOf = (
+    schema: AnySchema,
+    range: Range,
+    depth: number,
+    isInConstant: boolean,
+  ): Piece[] => {
     const records = recordsOf(source, range);
     const isConstant =
       schema === NODE ? records.some((one) => namesConstant(source, one)) : isInConstant;
@@ -58,17 +68,20 @@ function changed(source: ByteSource, least: number, change: Change): Piece[] {
       const isLarge = record.wireType === WIRE.length && record.end - record.start >= least;
       // Operators other than `Constant` read tensor attributes directly, so these tensors remain in the model.
       const isWeight = inner === TENSOR && (schema === GRAPH || isConstant);
+      const isBody = inner === GRAPH && schema === ATTRIBUTE;
+      const isParent =
+        inner !== undefined && PARENTS.has(inner) && !(isBody && depth >= MAX_BODY_DEPTH);
       const pieces =
         isLarge && isWeight
           ? change(record)
-          : isLarge && inner !== undefined && PARENTS.has(inner)
-            ? piecesOf(inner, record, isConstant)
+          : isLarge && isParent
+            ? piecesOf(inner, record, depth + Number(isBody), isConstant)
             : null;
       if (pieces === null) return [pieceOf(source, record.begin, record.end)];
       return [encodeHead(record.number, lengthOf(pieces)), ...pieces];
     });
   };
-  return piecesOf(MODEL, { start: 0, end: source.size }, false);
+  return piecesOf(MODEL, { start: 0, end: source.size }, 0, false);
 }
 
 const lengthOf = (pieces: readonly Piece[]): number =>
@@ -130,7 +143,11 @@ function lightTensor(source: ByteSource, tensor: Range, location: string): Piece
   ];
 }
 
-/** Returns a light model with its weights restored from the file. `location` is the file name without its folder. */
+/**
+ * Returns a light model with its weights restored from the file. `location` is the file name without its folder. Throws
+ * `malformed-file` for an offset or a length that is not a decimal number. A tensor without a length stays unchanged,
+ * because `lightModel` always writes the length.
+ */
 export function withWeightsOf(
   model: Uint8Array,
   location: string,
@@ -150,9 +167,10 @@ function wholeTensor(
   location: string,
   file: ByteSource,
 ): Piece[] | null {
-  const { external } = readTensorHeader(source.read(tensor.start, tensor.end - tensor.start));
+  const { external, name } = readTensorHeader(source.read(tensor.start, tensor.end - tensor.start));
   if (external?.get("location") !== location) return null;
-  const [offset, length] = ["offset", "length"].map((key) => Number(external.get(key)));
+  const { offset, length } = externalRange(external, tensorTitle(name));
+  if (length === null) return null;
   const kept = recordsOf(source, tensor).filter(({ number }) => !EXTERNAL_FIELDS.has(number));
   return [
     ...kept.map((one) => pieceOf(source, one.begin, one.end)),

@@ -1,7 +1,8 @@
 /**
- * Opens sessions of models, also with data types that a runtime's JavaScript interface cannot transfer. A copy of the model has a Cast
- * before each such input and after each such output. The Cast converts to a wider data type, which keeps every value.
- * onnxruntime-node 1.30.0 refuses outputs of bfloat16 and float8, and an output of int4 ends the process.
+ * Opens sessions of models, also with data types that a runtime's JavaScript interface cannot transfer. For these data
+ * types, a copy of the model has a Cast after each input and before each output. The Cast converts between the data type
+ * and a wider one, which keeps every value. onnxruntime-node 1.30.0 refuses outputs of bfloat16 and float8, and an output
+ * of int4 ends the process.
  */
 
 import { DTYPES, type DType } from "../../core/tensor/dtype.ts";
@@ -137,8 +138,8 @@ function converted(value: Tensor, dtype: DType): Tensor {
 /** A session that can run a model several times. */
 export interface OpenSession {
   /**
-   * Returns the outputs with the given names. Feeds that are not inputs of the model are ignored. Throws RuntimeFailure if the runtime cannot run the model, or if an
-   * output is not a tensor, such as a sequence.
+   * Returns the outputs with the given names. Feeds that are not inputs of the model are ignored. Throws RuntimeFailure
+   * if the runtime cannot run the model, or if an output is not a tensor, such as a sequence.
    */
   run(
     feeds: ReadonlyMap<string, Tensor>,

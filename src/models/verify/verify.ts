@@ -1,7 +1,7 @@
 /**
  * Compares the results of a model's scatters and gathers in the user's runtime with the exact results. `capture.ts`
- * captures inputs and outputs, using parts of the model that `place-values.ts` runs. `node-state.ts` compares
- * results, `rerun.ts` tests for races, and `whole.ts` runs the whole model. Reasons for a wrong result are searched once, after
+ * captures inputs and outputs, using parts of the model that `place-values.ts` runs. `node-state.ts` compares results,
+ * `rerun.ts` tests for races, and `whole.ts` runs the whole model. Reasons for a wrong result are searched once, after
  * all runs.
  */
 
