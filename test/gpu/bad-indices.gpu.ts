@@ -211,7 +211,7 @@ function bad(
       const expected = bytesOfTensor(tensor);
       const same = expected.every((byte, at) => byte === bytes[i][at]);
       assert.ok(
-        same && areGuards(bytes[i].subarray(expected.length)),
+        same && areGuards(bytes[i].subarray(expected.length), used[i].buffer),
         `${what}: tensor ${i} changed`,
       );
     }

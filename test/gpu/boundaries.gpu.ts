@@ -152,7 +152,7 @@ for (const dtype of ["int8", "float16"] as const) {
       const result = engine.scatterND(a, b, c, { reduction, out: out.tensor });
       assertSame(await result.read(), js.scatterND(data, indices, updates, { reduction }), dtype);
       const [bytes] = await readBuffers([out.buffer]);
-      assert.ok(areGuards(bytes.subarray(bytesOfTensor(data).length)));
+      assert.ok(areGuards(bytes.subarray(bytesOfTensor(data).length), out.buffer));
       for (const one of [a, b, c]) one.dispose();
       out.buffer.destroy();
     });

@@ -99,18 +99,26 @@ restore();
 /** What the buffer of a tensor has to be usable for. */
 export const TENSOR_USAGE = BUFFER_USAGE.STORAGE | BUFFER_USAGE.COPY_SRC | BUFFER_USAGE.COPY_DST;
 
-/** The bytes behind a tensor in {@link guarded}. */
+/** The number of bytes behind a tensor in {@link guarded}. */
 const GUARD = 20;
-const GUARD_BYTE = 0xa7;
+
+/**
+ * The byte that fills each buffer behind its values. Neighboring buffers have different bytes, so a kernel that copies
+ * the end of a last word from one buffer to another is seen.
+ */
+const guards = new WeakMap<GpuBufferLike, number>();
+let guard = 0;
 
 /** Sizes of buffers, and of what is copied, are multiples of 4. */
 const rounded = (bytes: number): number => Math.ceil(bytes / 4) * 4;
 
 /** A buffer that holds bytes, and others behind them. */
 export function bufferOf(bytes: Uint8Array, behind = 0, on = device): GpuBufferLike {
-  const all = new Uint8Array(Math.max(4, rounded(bytes.length + behind))).fill(GUARD_BYTE);
+  guard = (guard % 255) + 1;
+  const all = new Uint8Array(Math.max(4, rounded(bytes.length + behind))).fill(guard);
   all.set(bytes);
   const buffer = on.createBuffer({ size: all.length, usage: TENSOR_USAGE });
+  guards.set(buffer, guard);
   on.queue.writeBuffer(buffer, 0, all.buffer);
   return buffer;
 }
@@ -162,8 +170,9 @@ export function guarded(tensor: Tensor): Guarded {
   return { tensor: engine.fromBuffer(buffer, tensor.dtype, tensor.shape), buffer };
 }
 
-/** Whether all bytes are those that {@link guarded} puts behind a tensor. */
-export const areGuards = (bytes: Uint8Array): boolean => bytes.every((one) => one === GUARD_BYTE);
+/** Whether all bytes are those that {@link bufferOf} put behind the values of a buffer. */
+export const areGuards = (bytes: Uint8Array, buffer: GpuBufferLike): boolean =>
+  bytes.every((one) => one === guards.get(buffer));
 
 /** Whether a GPU has the arithmetic of a data type; without it elements are moved alone. */
 export const hasArithmetic = (dtype: DType): boolean =>

@@ -174,11 +174,13 @@ export function assertSame(result: Tensor, expected: Tensor, what: string): void
   if (at !== null) assert.fail(`${what}: differs at [${at}]: ${result} is not ${expected}`);
 }
 
-function assertOutcome({ what, expected, isGuarded }: Outcome, bytes: Uint8Array): void {
+function assertOutcome(outcome: Outcome, bytes: Uint8Array): void {
+  const { what, buffer, expected, isGuarded } = outcome;
   const { dtype, shape } = expected;
   const { length } = bytesOfTensor(expected);
   assertSame(tensorOf(dtype, shape, bytes.slice(0, length)), expected, what);
-  if (isGuarded) assert.ok(areGuards(bytes.subarray(length)), `${what}: bytes behind it changed`);
+  if (isGuarded)
+    assert.ok(areGuards(bytes.subarray(length), buffer), `${what}: bytes behind it changed`);
 }
 
 function make(one: Case, way: Way, what: string): Made {
