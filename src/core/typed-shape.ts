@@ -171,7 +171,7 @@ type LessBatchDims<B extends number> = B extends 0 ? "" : " less batchDims";
 
 /** Rules for `out`: the result's data type `D` and shape `S`. */
 // prettier-ignore
-export type OutMust<D extends DType, S extends Shape, DO extends DType, O extends Shape> = (
+type OutMust<D extends DType, S extends Shape, DO extends DType, O extends Shape> = (
   D extends DType ? S extends Shape ? DO extends DType ? O extends Shape ? [
     Match<"out", D, S, DO, O>
   ] : never : never : never : never

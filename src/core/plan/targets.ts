@@ -76,7 +76,7 @@ export function countTargets(first: Plan, later: Plan): Uint32Array {
  * Returns a function that returns true for an offset that it has not seen before. One bit per slice of the random side
  * is fastest; if the bits would take far more memory than the offsets, a Set stores the offsets seen.
  */
-export function targetSet({ slice, size }: Plan, count: number): (offset: number) => boolean {
+function targetSet({ slice, size }: Plan, count: number): (offset: number) => boolean {
   const targets = slice === 0 ? 0 : size / slice;
   if (targets / 8 > OFFSETS.bits * count + OFFSETS.leastBits) {
     const seen = new Set<number>();

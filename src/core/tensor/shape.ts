@@ -112,7 +112,7 @@ export function sizeOf(shape: readonly number[], fields?: ErrorContext): number 
  * Checks that a shape has at most 64 dimensions.
  * @throws TensorError `rank`
  */
-export function checkRankLimit(shape: { readonly length: number }, fields?: ErrorContext): void {
+function checkRankLimit(shape: { readonly length: number }, fields?: ErrorContext): void {
   const { length: got } = shape;
   if (got <= MAX_RANK) return;
   const sentence = `a shape has at most ${MAX_RANK} axes, got ${got}`;

@@ -147,7 +147,7 @@ export function checkStillAlive(
 }
 
 /** Returns data as a GPU tensor, without uploading, because an implicit upload would hide the slowest step. */
-export function dataOnGpu(
+function dataOnGpu(
   core: GpuCore,
   given: unknown,
   fields: ErrorContext,
@@ -179,7 +179,7 @@ const deviceTensor = (
  * Checks that `out` is a tensor of the engine with the type and shape of the result, and shares no memory with other
  * inputs. `inPlace` is the name of the input that may also be `out`.
  */
-export function outOnGpu(
+function outOnGpu(
   core: GpuCore,
   given: unknown,
   dtype: DType,

@@ -21,7 +21,7 @@ export interface Outcome {
 const FINE: Outcome = { error: null, lack: null };
 
 /** The possible sources of a call's errors. */
-export interface CheckParts {
+interface CheckParts {
   /** The call's slot in the status buffer, or null if the call cannot fail on the GPU. */
   readonly slot: number | null;
   /** The pending calls that compute the inputs of this call. */

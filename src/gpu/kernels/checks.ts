@@ -14,7 +14,7 @@ import type { Recording } from "./recording.ts";
 import { mostHit, positionsOf, runOnTargets, tableOf, type Targets } from "./targets.ts";
 
 /** The words of a slot. */
-export const SLOT = {
+const SLOT = {
   /**
    * The first word: FINE for success, 0 if an input has no contents, and otherwise 1 + the number of the first bad
    * index.
@@ -145,7 +145,7 @@ export interface CheckedCall {
 }
 
 /** The indices on the GPU, and the number of words per index. */
-export interface IndexSpan extends Span {
+interface IndexSpan extends Span {
   readonly step: 1 | 2;
 }
 

@@ -21,7 +21,7 @@ import type { Dispatch, Recording } from "./recording.ts";
 import { mostHit, positionsOf, runOnTargets, TO_ELEMENT, type Targets } from "./targets.ts";
 
 /** A step that combines values instead of moving them. */
-export type CombineStep = Exclude<Step, "none">;
+type CombineStep = Exclude<Step, "none">;
 
 /**
  * Returns true if the order of updates does not affect the bits: in all steps for integers and booleans, and in max and

@@ -31,7 +31,7 @@ import {
 import { pick } from "./predict.ts";
 import { withSettings, type Rule } from "./rule.ts";
 
-export const hasSetting = ({ call: { version } }: Rule, name: string): boolean =>
+const hasSetting = ({ call: { version } }: Rule, name: string): boolean =>
   version.attributes.some((attribute) => attribute.name === name) ||
   version.inputs.some((input) => input.name === name);
 

@@ -25,7 +25,7 @@ import { isComparison } from "./hypothesis.ts";
 import { isFloating, type CellUpdates, type Rule } from "./rule.ts";
 
 /** A scatter, and the runtime's result. */
-export interface Raced {
+interface Raced {
   readonly rule: Rule;
   readonly updates: Tensor;
   readonly at: CellUpdates;

@@ -132,7 +132,7 @@ export const lazyList = <T>(length: number, make: (position: number) => T): Lazy
   },
 });
 
-export type TargetGroups = ReturnType<typeof groupByTarget>;
+type TargetGroups = ReturnType<typeof groupByTarget>;
 
 /**
  * Groups positions by target, with 8 bytes per position. `offsets` contains the offsets of all batches in data. Each

@@ -37,7 +37,7 @@ const SENSIBLE = 1.25;
 /** The maximum memory that a note recommends, in bytes. */
 const MOST = 2 ** 40;
 
-export const tasksOf = (stages: readonly Stage[]): number =>
+const tasksOf = (stages: readonly Stage[]): number =>
   stages.reduce((sum, { tasks }) => sum + tasks, 0);
 
 /**

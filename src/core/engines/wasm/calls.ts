@@ -28,7 +28,7 @@ export interface Call {
 }
 
 /** Maximum number of arguments that `runCalls` passes to a kernel. */
-export const MOST_ARGS = 8;
+const MOST_ARGS = 8;
 
 const NO_STEPS = [0, 0, 0] as const;
 

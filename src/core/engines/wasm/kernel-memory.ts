@@ -19,7 +19,7 @@ export const PAGE = 2 ** 16;
  * Returns a compiled module for a shared or an unshared memory, from a cache if possible. If `source` is absent, the
  * module has the kernels for scatters and gathers.
  */
-export type KernelModule = (isShared: boolean, source?: KernelSource) => object;
+type KernelModule = (isShared: boolean, source?: KernelSource) => object;
 
 /** Slices of each batch, described by their offsets. */
 export interface Slices {
