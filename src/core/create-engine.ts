@@ -110,7 +110,8 @@ export interface AsyncFunctions {
    * @param outputGradient the gradient of the output, with data's type and the output's shape
    * @returns one gradient for each input of the version, with the input's type and shape; null for indices, for an
    *   axis, and for gradients that were not requested
-   * @throws TensorError as a rejection: the errors of `vjp`, and `disposed` and `engine` as in `AsyncFunctions.scatterND`
+   * @throws TensorError as a rejection: the errors of `vjp`, and `disposed` and `engine` as in
+   * `AsyncFunctions.scatterND`
    *
    * @example
    * ```ts

@@ -106,8 +106,8 @@ export function sentenceOf(error: TensorError): string {
 }
 
 /**
- * Returns true for an error of any realm, or for one with this name. The class is not compared, because Jest, for example,
- * runs code in a realm of its own, where errors of Node's modules are not instances of `Error`.
+ * Returns true for an error of any realm, or for one with this name. The class is not compared, because Jest, for
+ * example, runs code in a realm of its own, where errors of Node's modules are not instances of `Error`.
  */
 export function isError(value: unknown, name?: string): value is Error {
   try {
@@ -134,8 +134,8 @@ export const malformed = (
 ): TensorError => new TensorError("malformed-file", sentence, fields, options);
 
 /**
- * Creates the error for a file that is valid but cannot be read here: of another format, or with a feature or a size that
- * this package does not support.
+ * Creates the error for a file that is valid but cannot be read here: of another format, or with a feature or a size
+ * that this package does not support.
  */
 export const unsupported = (
   sentence: string,

@@ -1,7 +1,7 @@
 /**
- * Values from outside the package: reading and printing them, copying options, and finding the name that a user probably
- * meant. Options are copied once, because an object may have getters or be a Proxy: the values that are used must be the
- * values that were checked.
+ * Values from outside the package: reading and printing them, copying options, and finding the name that a user
+ * probably meant. Options are copied once, because an object may have getters or be a Proxy: the values that are used
+ * must be the values that were checked.
  */
 
 import {
@@ -301,7 +301,9 @@ export function nearestName(name: string, names: Iterable<string>): string | nul
   return best;
 }
 
-/** Returns the number of letters to insert, delete, replace or swap with the next (optimal string alignment distance). */
+/**
+ * Returns the number of letters to insert, delete, replace or swap with the next (optimal string alignment distance).
+ */
 function distanceOf(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, at) => at);
   let before = row;

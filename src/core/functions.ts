@@ -1,7 +1,7 @@
 /**
- * The functions of the package, with its default engine. A plain function has no version, and accepts every data type, int32 or int64
- * indices, and every reduction. The compiler checks known shapes (`typed-shape.ts`), and all other rules are checked at
- * run time.
+ * The functions of the package, with its default engine. A plain function has no version, and accepts every data type,
+ * int32 or int64 indices, and every reduction. The compiler checks known shapes (`typed-shape.ts`), and all other rules
+ * are checked at run time.
  *
  * Every function completes all checks before its first write, so `out` is unchanged after an error.
  */
@@ -39,7 +39,8 @@ import type { IndexLists, UpdateLists } from "./tensor/arguments.ts";
  * combines all updates.
  *
  * @param data rank r >= 1, any data type
- * @param indices int32 or int64 tensor, typed array or nested list of rank q >= 1; its last axis holds tuples of k <= r indices,
+ * @param indices int32 or int64 tensor, typed array or nested list of rank q >= 1; its last axis holds tuples of k <= r
+ * indices,
  *   each in [-s, s-1] for an axis of size s
  * @param updates data's type and the shape `indices.shape[:-1] ++ data.shape[k:]`
  * @param options `reduction`, `"none"` by default; `duplicates`, `includeSelf`, `bounds`, `negative` and `out` as
@@ -88,7 +89,8 @@ export function scatterND(
  * updates[i][j]` for rank 2 and axis 0. Updates are applied in row-major order.
  *
  * @param data rank r >= 1, any data type
- * @param indices int32 or int64 tensor, typed array or nested list of rank r, with values in [-s, s-1] for an axis of size s; no
+ * @param indices int32 or int64 tensor, typed array or nested list of rank r, with values in [-s, s-1] for an axis of
+ * size s; no
  *   larger than data along the other axes
  * @param updates data's type and the shape of indices
  * @param options `axis` in [-r, r-1], 0 by default, and the options of `scatterND`
@@ -133,7 +135,8 @@ export function scatterElements(
  * Returns the elements or slices of `data` that the index tuples address, batch by batch.
  *
  * @param data rank r >= 1, any data type
- * @param indices int32 or int64 tensor, typed array or nested list of rank q >= 1; its last axis holds tuples of k indices, 1 <= k
+ * @param indices int32 or int64 tensor, typed array or nested list of rank q >= 1; its last axis holds tuples of k
+ * indices, 1 <= k
  *   <= r - b, each in [-s, s-1] for an axis of size s
  * @param options `batchDims` b, less than q and r, 0 by default: data and indices have equal sizes along the first b
  *   axes, and each tuple addresses its own batch; `bounds`, `negative` and `out` as described in `GatherOptions`
@@ -172,7 +175,8 @@ export function gatherND(data: unknown, indices: unknown, options?: object): Ten
  * index's value replaces the coordinate along `axis`: `output[i][j] = data[indices[i][j]][j]` for rank 2 and axis 0.
  *
  * @param data rank r >= 1, any data type
- * @param indices int32 or int64 tensor, typed array or nested list of rank r, with values in [-s, s-1] for an axis of size s; no
+ * @param indices int32 or int64 tensor, typed array or nested list of rank r, with values in [-s, s-1] for an axis of
+ * size s; no
  *   larger than data along the other axes
  * @param options `axis` in [-r, r-1], 0 by default; `bounds`, `negative` and `out` as in `gatherND`
  * @returns `options.out`, or a new tensor of data's type and the shape of indices
@@ -205,7 +209,8 @@ export function gatherElements(data: unknown, indices: unknown, options?: object
  * Returns one slice of `data` along `axis` for each index, such as rows of an embedding table selected by row number.
  *
  * @param data rank r >= 1, any data type
- * @param indices int32 or int64 tensor, typed array or nested list of any rank q, with values in [-s, s-1] for an axis of size s; a
+ * @param indices int32 or int64 tensor, typed array or nested list of any rank q, with values in [-s, s-1] for an axis
+ * of size s; a
  *   scalar index removes the axis
  * @param options `axis` in [-r, r-1], 0 by default; `batchDims` b, at most axis, 0 by default: data and indices have
  *   equal sizes along the first b axes, and each index selects from its own batch (a negative b counts from q);

@@ -158,7 +158,8 @@ function checkElements(
  */
 export function printNpyHeader(descr: string, shape: readonly number[]): Uint8Array {
   const tuple = shape.length === 1 ? `(${shape[0]},)` : `(${shape.join(", ")})`;
-  // For a scalar, NumPy reserves no space for a growing first dimension; the header ends at byte 128 with or without that space.
+  // For a scalar, NumPy reserves no space for a growing first dimension; the header ends at byte 128 with or without
+  // that space.
   const growth = DIMENSION_DIGITS - String(shape[0]).length;
   const header =
     `{'descr': '${descr}', 'fortran_order': False, 'shape': ${tuple}, }` + " ".repeat(growth);

@@ -43,7 +43,9 @@ export function gatherBackwards(
   return result;
 }
 
-/** Checked arguments of a scatter's gradients. Records are not spread, because a spread takes longer than a small call. */
+/**
+ * Checked arguments of a scatter's gradients. Records are not spread, because a spread takes longer than a small call.
+ */
 export interface ScatterBackwards {
   readonly executor: Executor;
   readonly plan: Plan;
@@ -175,7 +177,9 @@ function fillOfProduct(
   session.scatter(targets, dtype, "none", ofData, share, ofData);
 }
 
-/** Writes the gradients of `max` and `min`: operands that equal the result receive its gradient, according to `ties`. */
+/**
+ * Writes the gradients of `max` and `min`: operands that equal the result receive its gradient, according to `ties`.
+ */
 const fillOfExtreme = (
   session: SyncSession,
   { plan, reducing, data, updates, chosen: { gradient, ties } }: ScatterBackwards,

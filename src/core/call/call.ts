@@ -115,8 +115,8 @@ export function callOf(node: NodeSpec): Call {
 }
 
 /**
- * Reads and resolves a node of a model. Callers that run a node many times should do so once, because parsing takes half
- * the time of a small call.
+ * Reads and resolves a node of a model. Callers that run a node many times should do so once, because parsing takes
+ * half the time of a small call.
  */
 export const readCall = (node: NodeSpec): Call => callOf(nodeFrom(node));
 
@@ -244,7 +244,10 @@ interface RecentCalls {
   readonly calls: PlainCall[];
 }
 
-/** A call of a plain function, with the options that it was parsed from except `out`, and the forms of the tensors that were passed. */
+/**
+ * A call of a plain function, with the options that it was parsed from except `out`, and the forms of the tensors that
+ * were passed.
+ */
 export interface PlainCall extends Call {
   readonly names: readonly string[];
   readonly values: readonly unknown[];

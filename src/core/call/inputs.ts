@@ -71,8 +71,8 @@ function tensorFrom(
 }
 
 /**
- * Checks that indices are not the bytes of wider indices. A Uint8Array can address at most 256 positions, so on a longer
- * axis it most likely holds the bytes of an Int32Array.
+ * Checks that indices are not the bytes of wider indices. A Uint8Array can address at most 256 positions, so on a
+ * longer axis it most likely holds the bytes of an Int32Array.
  * @throws TensorError `dtype`
  */
 export function checkIndexBytes(

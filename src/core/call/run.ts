@@ -162,7 +162,9 @@ function checkedPlain(
   }
 }
 
-/** Returns the form of a call; a recent form of a plain function if it fits the data types and shapes of the tensors. */
+/**
+ * Returns the form of a call; a recent form of a plain function if it fits the data types and shapes of the tensors.
+ */
 export function knownFormOf(call: Call | PlainCall, tensors: Inputs<Tensor>): Form {
   if (!("forms" in call)) return formOf(call, tensors);
   const { forms } = call;

@@ -1,7 +1,7 @@
 /**
  * Defines the steps of a reduction: how to apply the first update of a target, how to apply later updates, and whether
- * a mean is divided at the end. The functions below perform the steps on tensors, `diagnose/predict.ts` under the rules of other
- * systems, `chunked/stages/move.ts` chunk by chunk, and `gpu/kernels/scatter.ts` on a GPU.
+ * a mean is divided at the end. The functions below perform the steps on tensors, `diagnose/predict.ts` under the rules
+ * of other systems, `chunked/stages/move.ts` chunk by chunk, and `gpu/kernels/scatter.ts` on a GPU.
  */
 
 import type { Executor, Session, SyncSession } from "../engines/executor.ts";

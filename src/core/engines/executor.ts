@@ -40,7 +40,8 @@ export interface Session<Done> {
   gather(plan: Plan, dtype: DType, data: Storage, out: Storage): Done;
   /**
    * Copies `data`, or zeros for null, into `out`, then computes `out[offset p] = f(out[offset p], updates[p])` in the
-   * order of p, where f is the step in the arithmetic of `dtype`. `out` and `data` must be the same array or not overlap.
+   * order of p, where f is the step in the arithmetic of `dtype`. `out` and `data` must be the same array or not
+   * overlap.
    * @throws TensorError `too-large` if text exceeds the maximum string length; `out` is then partly written
    */
   scatter(

@@ -71,8 +71,8 @@ function moveFloats(
 const LINE = 64;
 
 /**
- * Moves slices of at least a cache line, in a loop over words or with `set`. Returns false if nothing was moved, because
- * a loop over elements is faster.
+ * Moves slices of at least a cache line, in a loop over words or with `set`. Returns false if nothing was moved,
+ * because a loop over elements is faster.
  */
 function moveRows(
   { source, slice, size }: Plan,

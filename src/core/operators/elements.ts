@@ -7,8 +7,8 @@
  *       gather:   output[p] = data[target]
  *       scatter:  output[target] = f(output[target], updates[p])
  *
- * The output of a gather and the updates of a scatter have the shape of indices, which have the rank of data and are not
- * larger than data on the other axes. The output of a scatter starts as a copy of data, and f replaces or combines.
+ * The output of a gather and the updates of a scatter have the shape of indices, which have the rank of data and are
+ * not larger than data on the other axes. The output of a scatter starts as a copy of data, and f replaces or combines.
  */
 
 import {
@@ -113,8 +113,8 @@ const scatterVersions = /* @__PURE__ */ versionsOf("ai.onnx", () => {
   ];
 });
 
-// Version 12 prints `reduction(update, old)`: Python's `max(update, old)` returns the update unless `old` is greater, and
-// so does OpenVINO's reference implementation.
+// Version 12 prints `reduction(update, old)`: Python's `max(update, old)` returns the update unless `old` is greater,
+// and so does OpenVINO's reference implementation.
 const scatterElementsUpdateRow = (
   sinceVersion: number,
   range: string,
@@ -232,8 +232,8 @@ export const openvinoGatherElements: Operator = /* @__PURE__ */ operatorOf(
 );
 
 /**
- * Creates a planner in which each index addresses the element of data with the coordinates of the index, except that the
- * index's value replaces the coordinate along the axis.
+ * Creates a planner in which each index addresses the element of data with the coordinates of the index, except that
+ * the index's value replaces the coordinate along the axis.
  */
 function planner(
   { data, indices: shape }: PlanShapes,

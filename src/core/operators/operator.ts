@@ -1,7 +1,7 @@
 /**
  * Types that describe an operator: its versions as rows of data, and its family, which defines how indices address
- * data. A family (`tuples.ts`, `elements.ts`, `slices.ts`, `sequences.ts`) computes shapes from input shapes, and a Plan
- * from indices. Operators never read or write elements of data and updates; only engines do.
+ * data. A family (`tuples.ts`, `elements.ts`, `slices.ts`, `sequences.ts`) computes shapes from input shapes, and a
+ * Plan from indices. Operators never read or write elements of data and updates; only engines do.
  */
 
 import type { DType, Reduction, Stays } from "../tensor/dtype.ts";
@@ -246,8 +246,8 @@ export interface Operator extends Pick<Family, "planner" | "layout"> {
    */
   inferShape(inputs: InputShapes, call: OperatorCall): PartialShape;
   /**
-   * Derives the shape of updates if the operator has updates, then the output shape. `inferShape` makes the same checks,
-   * and also checks updates.
+   * Derives the shape of updates if the operator has updates, then the output shape. `inferShape` makes the same
+   * checks, and also checks updates.
    */
   derive(inputs: InputShapes, call: OperatorCall): readonly Derivation[];
 }

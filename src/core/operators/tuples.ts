@@ -7,9 +7,9 @@
  *       gather:   output[p] = data[target]
  *       scatter:  output[target] = f(output[target], updates[p])
  *
- * The output of a gather and the updates of a scatter have the shape indices.shape[:-1] ++ data.shape[b+k:], so a target
- * is an element if b + k is the rank of data, or a slice if b + k is smaller. The output of a scatter starts as a copy
- * of data, and f replaces or combines.
+ * The output of a gather and the updates of a scatter have the shape indices.shape[:-1] ++ data.shape[b+k:], so a
+ * target is an element if b + k is the rank of data, or a slice if b + k is smaller. The output of a scatter starts as
+ * a copy of data, and f replaces or combines.
  */
 
 import { TensorError, type ErrorContext } from "../errors.ts";

@@ -220,8 +220,8 @@ function readParts(value: unknown, fields: ErrorContext): Parts | null {
 }
 
 /**
- * Reads the elements of a tensor-like object; null if the object has no list of them. onnxruntime throws its own errors if
- * a tensor was disposed of or is in device memory.
+ * Reads the elements of a tensor-like object; null if the object has no list of them. onnxruntime throws its own errors
+ * if a tensor was disposed of or is in device memory.
  */
 function listIn(
   holder: { readonly data?: unknown; readonly location?: unknown },

@@ -4,7 +4,9 @@ import { malformed, TensorError } from "../errors.ts";
 import { factOf, printValue } from "../foreign.ts";
 import { classOf, getterOf, isUnshared, TYPED_ARRAY } from "./storage.ts";
 
-/** Bytes of a file: a buffer, or a view of one. Views of wider elements, such as a Float32Array, are views of bytes too. */
+/**
+ * Bytes of a file: a buffer, or a view of one. Views of wider elements, such as a Float32Array, are views of bytes too.
+ */
 export type Bytes = ArrayBufferLike | ArrayBufferView;
 
 /** Returns true for an ArrayBuffer or SharedArrayBuffer of any realm, whatever class a value claims to have. */

@@ -122,8 +122,8 @@ Object.freeze(DTYPES);
 export const DTYPE_NAMES = Object.freeze(Object.keys(DTYPES)) as readonly DType[];
 
 /**
- * Array that stores elements of type `D`: bits for floats of at most 16 bits, interleaved pairs for complex numbers. The
- * type is looked up in a table, because editors show a conditional type of an unknown `D` as a list of all arrays.
+ * Array that stores elements of type `D`: bits for floats of at most 16 bits, interleaved pairs for complex numbers.
+ * The type is looked up in a table, because editors show a conditional type of an unknown `D` as a list of all arrays.
  */
 export type Storage<D extends DType = DType> = {
   readonly [Name in DType]: Name extends "string"
@@ -284,8 +284,8 @@ export interface Steps {
 }
 
 /**
- * Returns true if a data type has arithmetic. Elements of floats of at most 8 bits, and of 4-bit and 2-bit integers, can
- * only be moved.
+ * Returns true if a data type has arithmetic. Elements of floats of at most 8 bits, and of 4-bit and 2-bit integers,
+ * can only be moved.
  */
 export const isArithmetic = (dtype: DType): boolean => {
   const { family, bits } = rowOf(dtype);

@@ -1,7 +1,7 @@
 /**
- * Converts elements between array entries and JavaScript values, for creating and printing tensors. Kernels work directly
- * on the entries; only the kernels of 16-bit floats use this file. Node 20 does not have Float16Array, and no JavaScript
- * engine has bfloat16, so all narrow floats are computed from a description of their format.
+ * Converts elements between array entries and JavaScript values, for creating and printing tensors. Kernels work
+ * directly on the entries; only the kernels of 16-bit floats use this file. Node 20 does not have Float16Array, and no
+ * JavaScript engine has bfloat16, so all narrow floats are computed from a description of their format.
  */
 
 import { isArray } from "../foreign.ts";
@@ -137,7 +137,9 @@ function roundToOdd(value: number | bigint): number {
   return Number(odd) * 2 ** Number(excess);
 }
 
-/** A binary format (IEEE 754-2019, section 3.4): number of fraction bits, and exponent of the smallest normal number. */
+/**
+ * A binary format (IEEE 754-2019, section 3.4): number of fraction bits, and exponent of the smallest normal number.
+ */
 export interface FloatFormat {
   readonly fractionBits: number;
   readonly minExponent: number;
@@ -239,8 +241,8 @@ export function decodeMinifloat(bits: number, format: MinifloatFormat): number {
 }
 
 /**
- * Returns the bits of the narrow float nearest to a number, ties to even, or up in float8e8m0, where evenness is undefined.
- * Returns null for NaN in a format without it, and for 0 and negative numbers in float8e8m0.
+ * Returns the bits of the narrow float nearest to a number, ties to even, or up in float8e8m0, where evenness is
+ * undefined. Returns null for NaN in a format without it, and for 0 and negative numbers in float8e8m0.
  */
 export function encodeMinifloat(value: number, format: MinifloatFormat): number | null {
   const { fractionBits, sign, last, beyond, nan } = format;

@@ -1,6 +1,6 @@
 /**
- * Treats arrays of elements as memory: finds the true class of an array, copies between arrays, and converts elements to
- * and from the layout of files.
+ * Treats arrays of elements as memory: finds the true class of an array, copies between arrays, and converts elements
+ * to and from the layout of files.
  */
 
 import { isArray } from "../foreign.ts";

@@ -173,9 +173,9 @@ function writerOf({ kind }: Destination, dtype: DType, data: Storage): ReturnTyp
 }
 
 /**
- * Checks that lists are nested like the shape, and visits the elements in row-major order; null only checks. If the shape
- * has no elements, each list is checked only once, no matter how often it occurs: 62 lists that each contain the next one
- * twice would count as 2^62 lists.
+ * Checks that lists are nested like the shape, and visits the elements in row-major order; null only checks. If the
+ * shape has no elements, each list is checked only once, no matter how often it occurs: 62 lists that each contain the
+ * next one twice would count as 2^62 lists.
  */
 function visit(
   values: unknown,

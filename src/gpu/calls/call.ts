@@ -1,7 +1,7 @@
 /**
  * Checks a call on GPU tensors, and converts the call to recorded commands. Data is a tensor of the engine, while
- * indices and updates may also be values on the host. The functions in `src/core/call/` check the call as if its tensors
- * were on the host. Then the operator creates the Plan, and this file chooses the kernels.
+ * indices and updates may also be values on the host. The functions in `src/core/call/` check the call as if its
+ * tensors were on the host. Then the operator creates the Plan, and this file chooses the kernels.
  *
  * The files of GPU calls, by the question that each file answers:
  *
@@ -110,8 +110,8 @@ export function checkArithmetic(
 }
 
 /**
- * Checks data types and shapes. Throws the errors of the plain functions, or `dtype` if data is not on the GPU, or for an
- * axis on the GPU, because the result's shape depends on its value.
+ * Checks data types and shapes. Throws the errors of the plain functions, or `dtype` if data is not on the GPU, or for
+ * an axis on the GPU, because the result's shape depends on its value.
  */
 export function formOnGpu(
   core: GpuCore,

@@ -72,8 +72,9 @@ export function wordsOf(plan: Plan, positions: number, which: PlanWords): readon
 }
 
 /**
- * Returns the targets of a Plan with checked indices. If positions are skipped, the Plan has a single batch, and skipped
- * positions have no target on the GPU. `last` is the upload of a kept plan with the last position of each target.
+ * Returns the targets of a Plan with checked indices. If positions are skipped, the Plan has a single batch, and
+ * skipped positions have no target on the GPU. `last` is the upload of a kept plan with the last position of each
+ * target.
  */
 export function placedFrom(
   plan: Plan,

@@ -94,8 +94,8 @@ export interface GpuPlan {
     options?: { readonly out?: GpuTensor | undefined },
   ): GpuTensor<D>;
   /**
-   * Returns the gradients of data and updates in `scatter`, like `KeptPlan.scatterVjp`, for the data types and reductions
-   * of `GpuEngine.vjp`.
+   * Returns the gradients of data and updates in `scatter`, like `KeptPlan.scatterVjp`, for the data types and
+   * reductions of `GpuEngine.vjp`.
    * @throws TensorError like `scatter`; `dtype` and `reduction` like `GpuEngine.vjp`
    */
   scatterVjp<D extends DType>(

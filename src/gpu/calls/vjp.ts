@@ -1,6 +1,6 @@
 /**
- * Computes the gradients of scatters and gathers on a GPU, by calls with the same targets. The checks, the rules and the
- * results are identical to those in `core/call/vjp.ts` and `core/call/backwards.ts`.
+ * Computes the gradients of scatters and gathers on a GPU, by calls with the same targets. The checks, the rules and
+ * the results are identical to those in `core/call/vjp.ts` and `core/call/backwards.ts`.
  */
 
 import type { NodeSpec } from "../../core/call/call.ts";
@@ -81,8 +81,8 @@ const REPLACE: Steps = { first: "none", later: "none", divides: false };
 const SUPPORTED: readonly string[] = ["none", "add", "sub", "mean"] satisfies Reduction[];
 
 /**
- * `reduction` is undefined for a gather. Throws a `reduction` error for a product and for extreme values, and a `dtype` error
- * for gradients that need arithmetic on a data type without arithmetic on the GPU.
+ * `reduction` is undefined for a gather. Throws a `reduction` error for a product and for extreme values, and a `dtype`
+ * error for gradients that need arithmetic on a data type without arithmetic on the GPU.
  */
 export function checkGradientArithmetic(
   dtype: DType,

@@ -6,8 +6,8 @@
  * contains the zero-extended bits of an element, so -1 in int8 is 0xff. An element of 8 bytes is two words, low word
  * first. Integers wrap, and the low bits of their sums and products do not depend on the sign.
  *
- * A word holds several elements of 1 or 2 bytes, which may belong to different invocations, so part of a word is changed
- * with an atomic exclusive or. The owner computes the operand from the element's old bits.
+ * A word holds several elements of 1 or 2 bytes, which may belong to different invocations, so part of a word is
+ * changed with an atomic exclusive or. The owner computes the operand from the element's old bits.
  */
 
 import {

@@ -252,7 +252,8 @@ export function checkIndices(
     ...{ name: "begin", ...single, buffers: { atomic } },
     ...{ declarations: () => BEGIN, body: () => "  begin();" },
   });
-  // The kernel is not guarded, because an invocation that stopped after another's failure could miss the first bad index.
+  // The kernel is not guarded, because an invocation that stopped after another's failure could miss the first bad
+  // index.
   recording.run({
     ...{ name, threads: count, bytes, params: { ...read, slot } },
     buffers: { ...(isChecked && { atomic, read: { indices } }), write: { targets } },

@@ -1,8 +1,8 @@
 /**
  * Defines the kernels that combine slices, for scatters with a reduction. If the order of updates does not affect the
  * bits, all updates are applied at the same time with atomic operations. Otherwise, updates are sorted by target, and
- * one invocation applies all updates of a target in order. Other kernels replace elements one by one: the quotients of a
- * mean, and negated gradients.
+ * one invocation applies all updates of a target in order. Other kernels replace elements one by one: the quotients of
+ * a mean, and negated gradients.
  */
 
 import { GPU } from "../../core/limits.ts";
@@ -212,8 +212,8 @@ const REST = `  let number = params.begin + i / params.slice;
 /**
  * Returns the threads, the declarations and the body of a guarded kernel that replaces the elements of `out` by `next`,
  * WGSL that is computed from `value`. The statements `begin` may skip `element`, where they say `SKIP`. An invocation
- * replaces one element of 8 bytes, or all elements of a word except those beyond `params.elements`, because a word written
- * once takes less time than an atomic operation for each of its elements.
+ * replaces one element of 8 bytes, or all elements of a word except those beyond `params.elements`, because a word
+ * written once takes less time than an atomic operation for each of its elements.
  */
 function replacing(
   dtype: DType,
@@ -252,8 +252,8 @@ function replacing(
 }
 
 /**
- * Divides each slice of `out` that has updates by the number of its values. `counts` is the number of updates per slice.
- * `extra` is 1 if the value of data also counts, and otherwise 0.
+ * Divides each slice of `out` that has updates by the number of its values. `counts` is the number of updates per
+ * slice. `extra` is 1 if the value of data also counts, and otherwise 0.
  */
 export function divideOnGpu(
   recording: Recording,

@@ -131,9 +131,9 @@ fn startOf(at: u32) -> vec2<u32> {
 }`;
 
 /**
- * Returns the code for reading the positions of sequences in a TensorScatter call. `samples` is the number of sequences,
- * each of `count` slices on an axis of `dim` slices. `perSample` is the number of batches in a Plan that share the
- * position of one sample, and `positions` the number of positions in all batches, or 0 for empty slices.
+ * Returns the code for reading the positions of sequences in a TensorScatter call. `samples` is the number of
+ * sequences, each of `count` slices on an axis of `dim` slices. `perSample` is the number of batches in a Plan that
+ * share the position of one sample, and `positions` the number of positions in all batches, or 0 for empty slices.
  */
 export function sequenceReading(
   params: Readonly<Record<"samples" | "dim" | "count" | "perSample" | "positions", number>>,

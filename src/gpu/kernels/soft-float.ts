@@ -112,8 +112,8 @@ fn combine(a: Element, b: Element) -> Element {
 }
 
 /**
- * Returns WGSL for a max or min that returns one of its operands unchanged. For NaN and equal values, the result is `a`,
- * data's value, or `b`, the update, according to the step.
+ * Returns WGSL for a max or min that returns one of its operands unchanged. For NaN and equal values, the result is
+ * `a`, data's value, or `b`, the update, according to the step.
  */
 function floatChoice(
   { fractionBits, exponentBits }: FloatFormat,

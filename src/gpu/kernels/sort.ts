@@ -213,8 +213,8 @@ export function sortTargets(recording: Recording, targets: Targets): SortedTarge
 }
 
 /**
- * Groups the positions of a Plan by target on the host, in order within each group. Returns the target of each position,
- * and the positions. Skipped positions are omitted.
+ * Groups the positions of a Plan by target on the host, in order within each group. Returns the target of each
+ * position, and the positions. Skipped positions are omitted.
  */
 export function sortOnHost(plan: Plan): [keys: Uint32Array, positions: Uint32Array] {
   const { slice, size, offsets } = plan;

@@ -95,7 +95,9 @@ export function lookupOf({ count, batches, repeat, span }: Targets): Lookup {
   return { name: "batched", declarations: BATCHED, params: { count, repeat, span } };
 }
 
-/** WGSL that finds the target `t` of the element `i` of the sequential side, and its element `to` of the random side. */
+/**
+ * WGSL that finds the target `t` of the element `i` of the sequential side, and its element `to` of the random side.
+ */
 export const TO_ELEMENT = `  let t = targetOf(i / params.slice);
   if (t == NOWHERE) { return; }
   let to = t * params.slice + i % params.slice;`;

@@ -1,6 +1,6 @@
 /**
- * Lists hypotheses about the call: a different reduction, axis or operator, different batches, a different update order,
- * or inputs whose elements were read in a different order.
+ * Lists hypotheses about the call: a different reduction, axis or operator, different batches, a different update
+ * order, or inputs whose elements were read in a different order.
  */
 
 import { normalizeAxis, normalizeBatchDims } from "../../core/operators/shapes.ts";

@@ -1,6 +1,6 @@
 /**
- * Reads the cells of a result: compares them with other cells, and combines, rounds and converts their values, also with
- * arithmetic that differs from the data type's normal arithmetic. All NaN values are considered equal.
+ * Reads the cells of a result: compares them with other cells, and combines, rounds and converts their values, also
+ * with arithmetic that differs from the data type's normal arithmetic. All NaN values are considered equal.
  */
 
 import { combineNumbers } from "../../core/kernels/combine.ts";

@@ -154,7 +154,9 @@ function resultIn(record: DialectRecord, given: ReadCall): Made | "error" | "und
   return waysOf(rule, words).reduce((made, way) => followed(made, facts, way), placed);
 }
 
-/** A hypothesis, the name of its variant, and the id that describes a visible change, by default that of the hypothesis. */
+/**
+ * A hypothesis, the name of its variant, and the id that describes a visible change, by default that of the hypothesis.
+ */
 type Way = readonly [id: DiagnosisId, name?: VariantName, seen?: DiagnosisId];
 
 /** Returns the hypotheses that describe how a dialect combines elements. */
@@ -166,7 +168,8 @@ function waysOf(rule: Rule, words: Words): readonly Way[] {
     .flatMap(idsOf)
     .map((id): Way => [id]);
   if (!isReduced(rule)) return ways;
-  // The updates are summed, starting at 0, and the sums are added to all elements of data, which converts every -0 to 0.
+  // The updates are summed, starting at 0, and the sums are added to all elements of data, which converts every -0 to
+  // 0.
   if (sums === "updates-first")
     return [...ways, ["updates-first"], ["signed-zero", "whole-output"]];
   if (!isComparison(rule)) {

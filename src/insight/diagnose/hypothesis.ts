@@ -11,8 +11,8 @@ import type { Facts, Rule } from "./rule.ts";
 export type VariantName = "data-stays" | "update-stays" | "ieee" | "whole-output";
 
 /**
- * The parts of the rule that hypotheses change, in the order in which two changes are applied. The second change applies
- * to the rule that the first change produces.
+ * The parts of the rule that hypotheses change, in the order in which two changes are applied. The second change
+ * applies to the rule that the first change produces.
  */
 const ASPECTS = [
   "type",

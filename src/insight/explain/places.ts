@@ -1,6 +1,6 @@
 /**
- * Converts Plan positions and offsets to coordinates of updates, output slices, indices and targets, and groups positions
- * by target, for both stories.
+ * Converts Plan positions and offsets to coordinates of updates, output slices, indices and targets, and groups
+ * positions by target, for both stories.
  *
  * A target is the row-major number of a data slice. A group consists of a target and all positions that address it.
  * Groups are ordered by target, and positions within a group are in Plan order.

@@ -130,8 +130,8 @@ export interface JobFacts {
    */
   readonly changed: number | null;
   /**
-   * Upper bounds for the bytes that the job's tasks read and write, and a note if memory is short. The value is null for
-   * a job from an older version.
+   * Upper bounds for the bytes that the job's tasks read and write, and a note if memory is short. The value is null
+   * for a job from an older version.
    */
   readonly planned: Pick<Planned, "read" | "written" | "shortage"> | null;
   /** The bytes and the time that the job's tasks have taken so far, or null without any record. */

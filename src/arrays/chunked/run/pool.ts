@@ -63,7 +63,8 @@ interface Pending {
  * Starts threads that run jobs' tasks.
  * @param freeOf a function that measures free disk space, for a pool without threads
  * @param options the number of threads, the memory, and the allowed folders
- * @throws TensorError `attribute` unless `memory` and `threads` are positive integers, or `threads` is 0, and for `roots`
+ * @throws TensorError `attribute` unless `memory` and `threads` are positive integers, or `threads` is 0, and for
+ * `roots`
  *   that are not two lists
  *
  * @example

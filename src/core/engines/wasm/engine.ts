@@ -251,7 +251,8 @@ export class WasmSession implements WasmActions, IndexReader {
     if (isGather && threading?.gather(this.#engine, this, plan, dtype, random, sequential))
       return true;
     const done = attempt(() => {
-      // Every memory can look up kernels, so a larger memory is created only if a kernel exists. Gathers always have one.
+      // Every memory can look up kernels, so a larger memory is created only if a kernel exists. Gathers always have
+      // one.
       const known = isGather ? null : (shared ?? this.#engine.scratch(0));
       if (known !== null && known.kernels().of(dtype, step) === undefined) return false;
       const arena = this.arenaOf(bytesFor(plan, dtype), sequential, random);

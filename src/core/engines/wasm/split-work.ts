@@ -64,8 +64,8 @@ export function splitWork(
 }
 
 /**
- * Returns the call for positions `first` to `first + some` of some batches; for the given columns of their slices, whose
- * default is all columns.
+ * Returns the call for positions `first` to `first + some` of some batches; for the given columns of their slices,
+ * whose default is all columns.
  */
 export function part(
   work: Work,

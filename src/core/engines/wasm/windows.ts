@@ -107,8 +107,8 @@ export function runThroughWindows(
 }
 
 /**
- * An array that kernels process piece by piece: in place if it is in the arena's memory, or else copied to windows there,
- * which consecutive pieces use in turn.
+ * An array that kernels process piece by piece: in place if it is in the arena's memory, or else copied to windows
+ * there, which consecutive pieces use in turn.
  */
 export class Window {
   readonly #arena: Arena;
