@@ -1,13 +1,15 @@
 /** `ndscatter capture` and `ndscatter verify`, with a runtime in the folder that runs models here and is wrong on demand. */
 
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
 import * as fs from "node:fs";
 import { test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { buildModel, readModel, writeModel, type Model } from "../../src/entries/onnx.ts";
 import { makeCliFolder } from "../support/cli-files.ts";
 import { gatherFarIndex } from "../support/cli-models.ts";
-import { runCommand } from "../support/cli.ts";
+import { MAIN, runCommand, words } from "../support/cli.ts";
+import { WITHOUT_NODE_ITSELF } from "../support/platform.ts";
 import { testTranscript } from "../support/transcripts.ts";
 import { i64, takePutAgain } from "../support/node-models.ts";
 import { tensor } from "../../src/core/tensor/tensor.ts";
@@ -142,6 +144,22 @@ save("meant.npy", tensor("float32", [2, 2], [1, 2, 4, 3]));
 /** The line about `put`, which writes element 0 twice; the count is a limit. */
 
 testTranscript(folder, "verify", "ndscatter verify");
+
+// How much memory a process may take differs between machines, so the process gets a limit.
+const skip =
+  WITHOUT_NODE_ITSELF || (process.platform !== "linux" && "other systems have no such limit");
+
+test("a made-up input that does not fit in memory is refused", { skip }, () => {
+  const limited = `ulimit -v 5000000; exec "$0" "$@"`;
+  const line = words("verify m.onnx --random --dim N=1579781889 --dim M=2");
+  const { status, stderr } = spawnSync("sh", ["-c", limited, process.execPath, MAIN, ...line], {
+    cwd: folder.home,
+    encoding: "utf8",
+  });
+  const advice = "use --dim to give smaller sizes, or --feed to give the tensor";
+  assert.equal(stderr, `ndscatter: the input "x" does not fit in memory; ${advice}\n`);
+  assert.equal(status, 2);
+});
 
 const [{ name: FAR_INPUT }] = readModel(gatherFarIndex("far.bin")).graph.inputs;
 
