@@ -1,9 +1,9 @@
 /**
- * What is known about a graph before it runs: which nodes run in this package, which values are constants, as a runtime
- * sees them after it has loaded the whole model, and which values are sequences or optionals.
+ * Facts about a graph before it runs: the nodes that run in this package, the values that are constants for a runtime
+ * that has loaded the whole model, and the values that are sequences or optionals.
  */
 
-import { bodiesIn, layoutOf } from "../control-flow/iterations.ts";
+import { layoutOf } from "../control-flow/iterations.ts";
 import { functionOf } from "../model/bound-graph.ts";
 import { findOpset } from "../model/graph.ts";
 import { constantOf as constantOfNode } from "../model/inline.ts";
@@ -15,7 +15,7 @@ import {
   type Model,
   type ModelNode,
 } from "../model/model.ts";
-import { needsOf } from "../model/uses.ts";
+import { bodiesIn, needsOf } from "../model/uses.ts";
 import { DEFAULTS_SINCE, type Scope } from "../model/values.ts";
 import { scopeOf } from "../split/types.ts";
 

@@ -9,13 +9,13 @@ import { readCall } from "../../core/call/call.ts";
 import type { TensorType } from "../../core/operators/operator.ts";
 import { findVersion, isOperator } from "../../core/operators/registry.ts";
 import { isKnown, product } from "../../core/tensor/shape.ts";
-import { bodiesIn, SCAN_WITHOUT_BATCHES } from "../control-flow/iterations.ts";
+import { SCAN_WITHOUT_BATCHES } from "../control-flow/iterations.ts";
 import { calledGraph, functionOf } from "../model/bound-graph.ts";
 import { findOpset, opsetOf, quote } from "../model/graph.ts";
 import { nodeTitle, type Graph, type ModelNode } from "../model/model.ts";
 import { meantSpec } from "../model/run-model.ts";
 import { Scope } from "../model/values.ts";
-import { GraphUses } from "../model/uses.ts";
+import { bodiesIn, GraphUses } from "../model/uses.ts";
 import { levelsOf, neededNodes } from "../split/part.ts";
 import {
   boundConstants,

@@ -10,7 +10,7 @@ import { OPEN } from "../../core/resources.ts";
 import { asTensor, Tensor } from "../../core/tensor/tensor.ts";
 import { castTensor } from "../model/cast.ts";
 import type { Graph, Model, ModelNode, ValueInfo } from "../model/model.ts";
-import { bodiesOf } from "../model/uses.ts";
+import { bodiesIn } from "../model/uses.ts";
 import { writeModel } from "../onnx/write-model.ts";
 import { inferTypes } from "../split/types.ts";
 import { orFailure, sessionTensor, type CreateSession } from "./session.ts";
@@ -37,11 +37,11 @@ const computesCarried = ({ inputs, outputs, constants, nodes, values = [] }: Gra
   constants.some(({ dtype }) => CARRIED.has(dtype)) ||
   nodes.some(makesCarried);
 
-const makesCarried = ({ attributes }: ModelNode): boolean =>
-  Object.entries(attributes).some(([key, one]) => {
+const makesCarried = (node: ModelNode): boolean =>
+  bodiesIn(node).some(computesCarried) ||
+  Object.entries(node.attributes).some(([key, one]) => {
     if (one.type === "int") return /^to$|dtype$/.test(key) && CARRIED.has(one.value);
-    if (one.type === "tensor") return CARRIED.has(one.value.dtype);
-    return one.type === "other" && bodiesOf(one.graphs).some(computesCarried);
+    return one.type === "tensor" && CARRIED.has(one.value.dtype);
   });
 
 /** An opset that has a Cast of float8, for models without ONNX operators. Older models have no float8. */
