@@ -322,32 +322,36 @@ for (const [title, nodes, expected] of OVER) {
   });
 }
 
-/** The body of a Loop, which collects `row`, a value of the runtime, and fails in its third iteration. */
-const failingLoop = node("Loop", ["count", ""], "y", {
-  attributes: {
-    body: body({
-      inputs: { at: I64(), going: BOOL() },
-      nodes: [
-        node("Identity", ["going"], "next"),
-        cast("x", "data"),
-        node("Gather", ["data", "at"], "one"),
-        cast("one", "row"),
-      ],
-      outputs: { next: BOOL(), row: null },
-    }),
-  },
-});
+/** A Loop that collects `row`, a value of the runtime, in each iteration. */
+const loop = (nodes: Nodes) =>
+  node("Loop", ["count", ""], "y", {
+    attributes: {
+      body: body({
+        inputs: { at: I64(), going: BOOL() },
+        nodes: [...nodes, node("Gather", ["data", "at"], "one"), cast("one", "row")],
+        outputs: { next: null, row: null },
+      }),
+    },
+  });
 
-for (const [title, nodes] of [
-  ["branch", [branches([cast("x", "data"), node("Gather", ["data", "a"], "t")], "t")]],
-  ["loop", [failingLoop]],
+const column = cast("x", "data");
+const OUTSIDE = { code: "index-out-of-range" };
+
+for (const [title, nodes, refusal] of [
+  ["a branch", branches([column, node("Gather", ["data", "a"], "t")], "t"), OUTSIDE],
+  ["the third iteration", loop([column, node("Identity", ["going"], "next")]), OUTSIDE],
+  [
+    "the condition of a Loop",
+    loop([column, cast("x", "next")]),
+    { code: "malformed-file", got: 2, expected: 1 },
+  ],
 ] as const) {
-  test(`a run that fails in a ${title} disposes of the buffers of its body`, async () => {
+  test(`a run that fails in ${title} disposes of the buffers of its body`, async () => {
     const { createSession, gpu, open } = fakeGpu();
     const model = onnxModel(18, {
       inputs: { x: F32(2), a: I64(1), c: BOOL() },
       constants: { count: i64([], 4) },
-      nodes,
+      nodes: [nodes],
       outputs: { y: null },
     });
     const session = await createExactSession(model, {
@@ -356,7 +360,7 @@ for (const [title, nodes] of [
       nodes: "all",
     });
     const feeds = { x: f32([2], 1, 2), a: i64([1], 5), c: tensor("bool", [], true) };
-    await assert.rejects(session.run(feeds), { code: "index-out-of-range" });
+    await assert.rejects(session.run(feeds), refusal);
     assert.deepEqual({ ...open, uploaded: 0 }, { engine: 0, runtime: 0, uploaded: 0 });
     await session.release();
   });

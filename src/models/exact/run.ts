@@ -228,8 +228,7 @@ async function outputsOf(
 ): Promise<readonly (Value | null)[]> {
   const [body, other] = bodies;
   if (other !== undefined) {
-    await own.model.toHost(own.inputs);
-    const isTaken = isTrue(required(own, 0));
+    const isTaken = await isTrue(own.model, required(own, 0).hold());
     return runGraph(own, isTaken ? body : other, new Frame(own.frame));
   }
   if (body.outer !== null) return runIterations(own, body);
@@ -290,11 +289,7 @@ async function runIterations(own: BodyRun, body: GraphPlan): Promise<readonly (V
         if (collected[nth].isNeeded) collected[nth].values.push(value);
         else value.release();
       }
-      for (const next of outputs.slice(0, loop.skipped)) {
-        await model.toHost([next]);
-        isGoing = isTrue(next);
-        next.release();
-      }
+      for (const next of outputs.slice(0, loop.skipped)) isGoing = await isTrue(model, next);
     }
     await model.toHost(collected.flatMap(({ values }) => values));
     const stacked = collected.map(({ name, isNeeded, values }, nth) => {
@@ -341,4 +336,12 @@ function required({ node, inputs }: BodyRun, at: number): Value {
   );
 }
 
-const isTrue = (value: Value): boolean => numberOf(value.scalar("the condition")) !== 0;
+/** Reads and releases the condition of an If or a Loop. */
+async function isTrue(model: ModelRun, condition: Value): Promise<boolean> {
+  try {
+    await model.toHost([condition]);
+    return numberOf(condition.scalar("the condition")) !== 0;
+  } finally {
+    condition.release();
+  }
+}
