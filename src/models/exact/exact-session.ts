@@ -22,7 +22,7 @@ import { OpenParts } from "./open.ts";
 import { plannedModel } from "./facts.ts";
 import { planGraph } from "./plan.ts";
 import type { GraphPlan } from "./steps.ts";
-import { ModelRun } from "./run.ts";
+import { GraphRun } from "./run.ts";
 import { isCarried, TensorMaker, type RuntimeSession } from "./runtime.ts";
 import { Frame, Value } from "./values.ts";
 
@@ -251,12 +251,12 @@ function cutRuns(graph: Graph, plan: GraphPlan, opened: OpenParts, gpu: ExactGpu
     async run(feeds, options) {
       const frame = frameOf(feeds);
       parts = await parts.withGiven(plan, Object.keys(feeds));
-      const run = new ModelRun({ parts, options, gpu, onTensor: (value) => maker.learn(value) });
-      await run.all(plan, frame);
+      const run = new GraphRun({ parts, options, gpu, maker, onGpu: new Set() }, plan, frame);
+      await run.all();
       const outputs: [string, unknown][] = [];
       for (const { name } of graph.outputs) {
-        const value = run.valueOf(plan, frame, name);
-        if (!value.isOwn) await run.toHost([value]);
+        const value = run.valueOf(name);
+        if (!value.isOwn && gpu !== null) await value.toHost(gpu);
         // If no value has shown the runtime's tensor class, a small session creates a tensor of this class.
         outputs.push([name, await maker.tensorOf(value, name)]);
       }

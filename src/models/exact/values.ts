@@ -68,8 +68,8 @@ export class Value {
   }
 
   /** Copies the value from the GPU, so that `tensor` can return it. */
-  async toHost(gpu: ExactGpu, name: string): Promise<void> {
-    if (this.isOnGpu) this.#tensor = await this.onGpu(gpu, name).read();
+  async toHost(gpu: ExactGpu): Promise<void> {
+    if (this.isOnGpu) this.#tensor = await this.onGpu(gpu, "a value on the GPU").read();
   }
 
   /** Frees the tensor on the GPU, which is out of date after the tensor on the host was overwritten. */
