@@ -14,7 +14,7 @@ import { orRuntimeError } from "../verify/session.ts";
 import { writeModel } from "../onnx/write-model.ts";
 import { carriedSession, isCarried, type CreatePart, type RuntimeSession } from "./runtime.ts";
 import { partOf } from "../split/part.ts";
-import { needsOfSession, ownerOf, type GraphPlan, type SessionStep } from "./steps.ts";
+import { ownerOf, type GraphPlan, type SessionStep } from "./steps.ts";
 import { KnownTypes } from "./known-types.ts";
 import type { Planned } from "./facts.ts";
 import { Value } from "./values.ts";
@@ -95,8 +95,7 @@ export class OpenParts {
   async #openSession(plan: GraphPlan, step: SessionStep): Promise<void> {
     const { model } = this.#planned;
     const { graph, opsets } = plan;
-    const { nodes, outputs } = step;
-    const { copies, needs } = needsOfSession(plan, nodes, outputs);
+    const { nodes, outputs, copies, needs } = step;
     const constants: Constant[] = [];
     const fed: string[] = [];
     // The runtime neither folds nor packs an input's default value, because the caller may supply another value.

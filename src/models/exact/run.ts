@@ -197,7 +197,8 @@ export class GraphRun {
       return what === undefined ? value?.tensor(node.inputs[at]) : value?.scalar(what);
     });
     let { isGoing } = loop;
-    let states = loop.states.map((_, at) => required(node, inputs, loop.first + at).hold());
+    let states = loop.states.map((_, at) => required(node, inputs, loop.first + at));
+    for (const state of states) state.hold();
     const end = loop.skipped + states.length;
     // An unneeded output would occupy memory, and its type may be unknown.
     const isNeeded = (name: string): boolean => name !== "" && !dropped.includes(name);
