@@ -147,7 +147,7 @@ export async function createExactSession<S extends RuntimeSession>(
   const paths = [...replaced.values()];
   await foldConstants(planned, createGpu === null ? createSession : null);
   const plan = planGraph(planned, known.graph, known.opsets);
-  const parts = await OpenParts.of(planned, createSession, plan);
+  const parts = await new OpenParts(planned, plan, createSession).open();
   try {
     const gpu = createGpu === null ? null : await engineFrom(createGpu);
     const cut = sessionOf(known.graph, paths, cutRuns(known.graph, plan, parts, gpu));
@@ -250,7 +250,7 @@ function cutRuns(graph: Graph, plan: GraphPlan, opened: OpenParts, gpu: ExactGpu
     },
     async run(feeds, options) {
       const frame = frameOf(feeds);
-      parts = await parts.withGiven(plan, Object.keys(feeds));
+      parts = await parts.withGiven(Object.keys(feeds));
       const run = new GraphRun({ parts, options, gpu, maker, onGpu: new Set() }, plan, frame);
       await run.all();
       const outputs: [string, unknown][] = [];
