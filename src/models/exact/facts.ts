@@ -146,24 +146,6 @@ const FOLDED_DOMAINS: ReadonlySet<string> = new Set(["ai.onnx", "com.microsoft"]
 /** Operators that give different results each time, even for constant inputs. */
 const MAKES_RANDOM = /Bernoulli|Dropout|Multinomial|Random|Sampling/;
 
-/**
- * Returns the constants that a call passes to a function, by their names in the function. The runtime inlines such a
- * function.
- */
-export function boundConstants(
-  { inputs }: Graph,
-  call: ModelNode,
-  constantOf: (name: string) => Constant | undefined,
-): Map<string, Constant> {
-  const bound = new Map<string, Constant>();
-  for (const [at, { name }] of inputs.entries()) {
-    const { [at]: given = "" } = call.inputs;
-    const constant = given === "" ? undefined : constantOf(given);
-    if (constant !== undefined) bound.set(name, renamed(constant, name));
-  }
-  return bound;
-}
-
 /** Operators whose first output is a sequence or an optional, which cannot be passed between sessions. */
 const MAKES_NO_TENSOR: ReadonlySet<string> = new Set([
   "Optional",

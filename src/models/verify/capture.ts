@@ -1,6 +1,6 @@
 /** Captures the actual inputs and outputs of a model's scatters and gathers in the user's runtime. */
 
-import { isTensorError, TensorError } from "../../core/errors.ts";
+import { recovering, TensorError } from "../../core/errors.ts";
 import { namesOf, optionsOf, wrongOption } from "../../core/foreign.ts";
 import { recordFrom } from "../model/foreign-model.ts";
 import { bindGiven } from "../model/inputs.ts";
@@ -253,12 +253,10 @@ function capturedCall(
   const [made, failure] = tensorsOf(node.outputs, values);
   const problem = failure?.message ?? null;
   const common = { ...nothing, node, inputs, outputs: problem === null ? made : null, problem };
-  try {
-    return { ...common, call: callOfNode(frame.opsets, node, inputs) };
-  } catch (error) {
-    if (isTensorError(error)) return { ...common, error };
-    throw error;
-  }
+  return recovering(
+    () => ({ ...common, call: callOfNode(frame.opsets, node, inputs) }),
+    (error) => ({ ...common, error }),
+  );
 }
 
 /** Returns a gather's data with only the selected slices; null if the whole data must be read. */
@@ -269,14 +267,12 @@ function tableOf(node: ModelNode, { frame, values }: Known, external: ReadExtern
   const table = slicedConstant(data, external);
   if (table === null) return null;
   const [inputs] = tensorsOf(node.inputs, new Map([...values, [name, table.tensor]]));
-  try {
+  const read = (): Tensor | null => {
     const call = callOfNode(frame.opsets, node, inputs);
     return table.read(slicesOf(call.node, call.inputs)) ? table.tensor : null;
-  } catch (error) {
-    // The same error is reported later, when the whole table is checked.
-    if (isTensorError(error)) return null;
-    throw error;
-  }
+  };
+  // The same error is reported later, when the whole table is checked.
+  return recovering(read, () => null);
 }
 
 /** Returns the tensors with the given names, and the first failure among them. */

@@ -119,12 +119,8 @@ function converted(value: Tensor, dtype: DType): Tensor {
   if (value.dtype === "float32" && dtype === "bfloat16") {
     // Copying numbers instead of bytes would turn signaling NaNs into quiet NaNs.
     const words = new Uint32Array((data as Float32Array).slice().buffer);
-    return new Tensor(
-      dtype,
-      shape,
-      size,
-      Uint16Array.from(words, (word) => word >>> 16),
-    );
+    const halves = Uint16Array.from(words, (word) => word >>> 16);
+    return new Tensor(dtype, shape, size, halves);
   }
   if (value.dtype === "bfloat16" && dtype === "float32") {
     const words = Uint32Array.from(data as Uint16Array, (half) => half << 16);

@@ -3,7 +3,7 @@
  * between model runs, and the report on the node after all runs.
  */
 
-import { isTensorError, sentenceOf } from "../../core/errors.ts";
+import { recovering, sentenceOf } from "../../core/errors.ts";
 import { runNode as run } from "../../core/functions.ts";
 import { resolve } from "../../core/operators/registry.ts";
 import { diagnose, type DiagnoseOptions } from "../../insight/diagnose/diagnose.ts";
@@ -202,13 +202,10 @@ export function judge(
     return { ...nothing, verdict: "failed", sentence };
   }
   const known = { ...nothing, version: resolve(call.node).sinceVersion, call };
-  let exact: readonly Tensor[];
-  try {
-    exact = run(call.node, call.inputs);
-  } catch (error) {
-    if (!isTensorError(error)) throw error;
+  const exact = recovering(() => run(call.node, call.inputs), sentenceOf);
+  if (typeof exact === "string") {
     const result = outputs?.[node.outputs[0]] ?? null;
-    return { ...known, verdict: "wrong", sentence: `${sentenceOf(error)}; ${said}`, result };
+    return { ...known, verdict: "wrong", sentence: `${exact}; ${said}`, result };
   }
   if (outputs === null)
     return { ...known, verdict: "failed", sentence: `the runtime says: ${problem}` };
@@ -241,10 +238,8 @@ function compared(
 /** Returns the reasons for a wrong result; empty if the result's type or shape is wrong. */
 function reasonsOf({ call, result }: Judgement, options: DiagnoseOptions): readonly Diagnosis[] {
   if (call === null || result === null) return [];
-  try {
-    return diagnose(call.node, call.inputs, result, options);
-  } catch (error) {
-    if (isTensorError(error)) return [];
-    throw error;
-  }
+  return recovering(
+    () => diagnose(call.node, call.inputs, result, options),
+    () => [],
+  );
 }
