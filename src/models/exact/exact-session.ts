@@ -24,7 +24,7 @@ import { planGraph } from "./plan.ts";
 import type { GraphPlan } from "./steps.ts";
 import { GraphRun } from "./run.ts";
 import { isCarried, TensorMaker, type RuntimeSession } from "./runtime.ts";
-import { Frame, Value } from "./values.ts";
+import { Value } from "./values.ts";
 
 /** The tensor type that the runtime's sessions accept and return. */
 export type SessionValue<S extends RuntimeSession> =
@@ -233,35 +233,31 @@ function cutRuns(graph: Graph, plan: GraphPlan, opened: OpenParts, gpu: ExactGpu
   let parts = opened;
   const { needed, all } = inputsOf(graph);
   const maker = new TensorMaker(parts.createSession);
-  const frameOf = (feeds: Readonly<Record<string, unknown>>): Frame => {
-    const frame = new Frame();
-    for (const [name, value] of Object.entries(feeds)) {
-      if (!all.includes(name)) throw unknownInput(name, all, "the model");
-      maker.learn(value);
-      frame.set(name, new Value(value, { isLent: true }));
-    }
-    const missing = needed.find((name) => frame.get(name) === undefined);
-    if (missing !== undefined) throw missingInput(missing, needed, "the model");
-    return frame;
-  };
   return {
     get sessionCount() {
       return parts.sessions.size;
     },
     async run(feeds, options) {
-      const frame = frameOf(feeds);
+      const unknown = Object.keys(feeds).find((name) => !all.includes(name));
+      if (unknown !== undefined) throw unknownInput(unknown, all, "the model");
+      const missing = needed.find((name) => !Object.hasOwn(feeds, name));
+      if (missing !== undefined) throw missingInput(missing, needed, "the model");
       parts = await parts.withGiven(Object.keys(feeds));
-      const run = new GraphRun({ parts, options, gpu, maker, onGpu: new Set() }, plan, frame);
+      const run = new GraphRun({ parts, options, gpu, maker, onGpu: new Set() }, plan);
+      for (const [name, value] of Object.entries(feeds)) {
+        maker.learn(value);
+        run.set(name, new Value(value, { isLent: true }));
+      }
       await run.all();
-      const outputs: [string, unknown][] = [];
+      const outputs = new Map<string, unknown>();
       for (const { name } of graph.outputs) {
         const value = run.valueOf(name);
         if (!value.isOwn && gpu !== null) await value.toHost(gpu);
         // If no value has shown the runtime's tensor class, a small session creates a tensor of this class.
-        outputs.push([name, await maker.tensorOf(value, name)]);
+        outputs.set(name, await maker.tensorOf(value, name));
       }
       // The view was copied, so the runtime's buffer is no longer needed.
-      for (const { name } of graph.outputs) if (frame.get(name)?.isOwn === false) frame.drop(name);
+      for (const name of outputs.keys()) if (!run.valueOf(name).isOwn) run.drop(name);
       return Object.fromEntries(outputs);
     },
     async release() {

@@ -17,7 +17,7 @@ import { readByGlue, runGlue } from "./glue.ts";
 import { partTitle, type OpenParts } from "./open.ts";
 import type { TensorMaker } from "./runtime.ts";
 import type { BodyStep, CallStep, GraphPlan, SessionStep } from "./steps.ts";
-import { Frame, Value } from "./values.ts";
+import { Value } from "./values.ts";
 import { orRuntimeError } from "../verify/session.ts";
 
 /** A run of the model, which the runs of its graphs share. */
@@ -40,16 +40,44 @@ async function toHost({ gpu }: Run, values: readonly (Value | null | undefined)[
 /** A node's outputs, with null for an output that is not needed. The caller releases each output once. */
 type Outputs = readonly (Value | null)[];
 
-/** A graph while it runs. Before the run, the frame contains the graph's inputs; after the run, also its outputs. */
+/** A graph while it runs. Before the run, it has the values of its inputs; after the run, also those of its outputs. */
 export class GraphRun {
   readonly #run: Run;
   readonly #plan: GraphPlan;
-  readonly #frame: Frame;
+  /** The run of the enclosing graph, whose values a body may use. */
+  readonly #outer: GraphRun | null;
+  readonly #values = new Map<string, Value>();
 
-  constructor(run: Run, plan: GraphPlan, frame: Frame) {
+  constructor(run: Run, plan: GraphPlan, outer: GraphRun | null = null) {
     this.#run = run;
     this.#plan = plan;
-    this.#frame = frame;
+    this.#outer = outer;
+  }
+
+  set(name: string, value: Value): void {
+    value.hold();
+    this.drop(name);
+    this.#values.set(name, value);
+  }
+
+  drop(name: string): void {
+    this.#values.get(name)?.release();
+    this.#values.delete(name);
+  }
+
+  #dropAll(): void {
+    for (const name of this.#values.keys()) this.drop(name);
+  }
+
+  find(name: string): Value | undefined {
+    return this.#values.get(name) ?? this.#outer?.find(name);
+  }
+
+  /** Returns a value from the graph or an enclosing graph. Throws `malformed-file` for a value that does not exist. */
+  valueOf(name: string): Value {
+    const value = this.find(name) ?? this.#run.parts.constant(this.#plan, name);
+    if (value !== null) return value;
+    throw malformed(`no node computes ${quote(name)}`, { input: name });
   }
 
   /**
@@ -63,19 +91,18 @@ export class GraphRun {
     } catch (error) {
       // The GPU errors of this run must not appear in the next run.
       await endOnGpu(this.#run).catch(() => {});
-      this.#frame.dropAll();
+      this.#dropAll();
       throw error;
     }
   }
 
-  /** Runs a body or a function with inputs from `frame`. The caller releases each output once. */
-  async #inside(body: GraphPlan, frame: Frame): Promise<readonly Value[]> {
-    const inside = new GraphRun(this.#run, body, frame);
+  /** Runs a body or a function. The caller releases each output once. */
+  async #outputs(): Promise<readonly Value[]> {
     try {
-      await inside.#steps();
-      return body.graph.outputs.map(({ name }) => inside.valueOf(name).hold());
+      await this.#steps();
+      return this.#plan.graph.outputs.map(({ name }) => this.valueOf(name).hold());
     } finally {
-      frame.dropAll();
+      this.#dropAll();
     }
   }
 
@@ -87,15 +114,8 @@ export class GraphRun {
       else if (step.is === "call") await this.#call(step, dropped);
       else if (step.is === "glue") await this.#glue(step.node);
       else await this.#bodies(step, dropped);
-      for (const name of dropped) this.#frame.drop(name);
+      for (const name of dropped) this.drop(name);
     }
-  }
-
-  /** Returns a value from the graph or an enclosing graph. Throws `malformed-file` for a value that does not exist. */
-  valueOf(name: string): Value {
-    const value = this.#frame.get(name) ?? this.#run.parts.constant(this.#plan, name);
-    if (value !== null) return value;
-    throw malformed(`no node computes ${quote(name)}`, { input: name });
   }
 
   async #session(step: SessionStep): Promise<void> {
@@ -110,7 +130,7 @@ export class GraphRun {
     for (const name of step.outputs) {
       const value: unknown = Reflect.get(made, name);
       maker.learn(value);
-      this.#frame.set(name, new Value(value));
+      this.set(name, new Value(value));
     }
   }
 
@@ -118,7 +138,7 @@ export class GraphRun {
     const values = node.inputs.map((name) => this.valueOf(name));
     const { gpu } = this.#run;
     if (gpu !== null) await toHost(this.#run, readByGlue(node, values));
-    this.#frame.set(node.outputs[0], runGlue(node, this.#plan.opsets, values, gpu));
+    this.set(node.outputs[0], runGlue(node, this.#plan.opsets, values, gpu));
   }
 
   /** Runs a replaced node, on the GPU if an input is there and the engine supports the node. */
@@ -128,7 +148,7 @@ export class GraphRun {
     const values = node.inputs.map((name) => (name === "" ? null : this.valueOf(name)));
     const [data] = values;
     const mayReuse = step.mayBeInPlace && this.#mayOverwrite(node.inputs[0], values, dropped);
-    const keep = (value: Value): void => this.#frame.set(node.outputs[0], value);
+    const keep = (value: Value): void => this.set(node.outputs[0], value);
     if (gpu !== null && values.some((value) => value?.isOnGpu)) {
       const isInPlace = mayReuse && data?.isOnGpu === true;
       onGpu.add(node);
@@ -146,14 +166,16 @@ export class GraphRun {
   }
 
   /**
-   * Returns true if a scatter may overwrite its data: no later step needs the data, and no other input shares its memory.
+   * Returns true if a scatter may overwrite its data: the run made the data, no later step needs the data, and no other
+   * name or input refers to its memory.
    */
   #mayOverwrite(
     name: string,
     [data, ...others]: readonly (Value | null)[],
     dropped: readonly string[],
   ): boolean {
-    return dropped.includes(name) && this.#frame.mayChange(name) && !others.includes(data);
+    const isOnly = data !== null && this.#values.get(name) === data && data.holders === 1;
+    return isOnly && data.isOwn && dropped.includes(name) && !others.includes(data);
   }
 
   /** Runs a node's bodies, and stores the node's outputs. */
@@ -168,19 +190,19 @@ export class GraphRun {
     let outputs: Outputs;
     if (other !== undefined) {
       const isTaken = await isTrue(this.#run, required(node, inputs, 0).hold());
-      outputs = await this.#inside(isTaken ? body : other, new Frame(this.#frame));
+      outputs = await new GraphRun(this.#run, isTaken ? body : other, this).#outputs();
     } else if (body.outer === null) {
       // A function cannot use values of the calling graph.
-      const frame = new Frame();
+      const inside = new GraphRun(this.#run, body);
       for (const [at, { name }] of body.graph.inputs.entries()) {
         const { [at]: value = null } = inputs;
-        if (value !== null) frame.set(name, value);
+        if (value !== null) inside.set(name, value);
       }
-      outputs = await this.#inside(body, frame);
+      outputs = await inside.#outputs();
     } else outputs = await this.#iterations(node, inputs, body, dropped);
     for (const [at, value] of outputs.entries()) {
       const { [at]: name = "" } = node.outputs;
-      if (name !== "" && value !== null) this.#frame.set(name, value);
+      if (name !== "" && value !== null) this.set(name, value);
       value?.release();
     }
   }
@@ -209,11 +231,11 @@ export class GraphRun {
       );
     try {
       for (let at = 0; isGoing && at < loop.count; at++) {
-        const frame = new Frame(this.#frame);
-        for (const [name, value] of loop.given(at)) frame.set(name, new Value(value));
-        for (const [nth, name] of loop.states.entries()) frame.set(name, states[nth]);
+        const inside = new GraphRun(this.#run, body, this);
+        for (const [name, value] of loop.given(at)) inside.set(name, new Value(value));
+        for (const [nth, name] of loop.states.entries()) inside.set(name, states[nth]);
         for (const state of states.splice(0)) state.release();
-        const outputs = await this.#inside(body, frame);
+        const outputs = await inside.#outputs();
         states = outputs.slice(loop.skipped, end);
         for (const [nth, value] of outputs.slice(end).entries()) {
           const { [nth]: values } = collected;
