@@ -19,7 +19,6 @@ import { createSessionFrom, orRuntimeError, sessionTensor } from "../verify/sess
 import { foldConstants } from "./fold.ts";
 import { createGpuFrom, engineFrom, type CreateGpu, type ExactGpu } from "./gpu.ts";
 import { OpenParts } from "./open.ts";
-import { plannedModel } from "./facts.ts";
 import { planGraph } from "./plan.ts";
 import type { GraphPlan } from "./steps.ts";
 import { GraphRun } from "./run.ts";
@@ -143,8 +142,8 @@ export async function createExactSession<S extends RuntimeSession>(
     const whole = sessionOf(known.graph, [], wholeRuns(known.graph, session));
     return whole as ExactSession<SessionValue<S>>;
   }
-  const planned = plannedModel(known, replaced);
   const paths = [...replaced.values()];
+  const planned = { model: known, replaced, ours: new Map(), folded: new Map(), graphs: 0 };
   await foldConstants(planned, createGpu === null ? createSession : null);
   const plan = planGraph(planned, known.graph, known.opsets);
   const parts = await new OpenParts(planned, plan, createSession).open();

@@ -33,13 +33,6 @@ export interface Planned {
   graphs: number;
 }
 
-export const plannedModel = (model: Model, replaced: Map<ModelNode, string>): Planned => ({
-  ...{ model, replaced },
-  ours: new Map(),
-  folded: new Map(),
-  graphs: 0,
-});
-
 /** Returns true if the node is replaced, or if its bodies or its function contain a replaced node. */
 export const isOurs = (planned: Planned, node: ModelNode): boolean =>
   replacedIn(planned, node) !== null;
