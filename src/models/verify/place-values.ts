@@ -25,12 +25,6 @@ import {
 import { openModel, type OpenSession } from "./carried.ts";
 import { failureOr, RuntimeFailure } from "./session.ts";
 
-interface CutSession {
-  readonly graph: Graph;
-  readonly names: string;
-  readonly session: OpenSession;
-}
-
 export class PlaceValues implements Around {
   readonly run: TracedRun;
   readonly #frames = new Map<Place, Frame | RuntimeFailure>();
@@ -44,7 +38,8 @@ export class PlaceValues implements Around {
   #searches = 0;
   #searchedSince = 0;
   /** The last session, which is reused in the next loop iteration, because the body is the same model. */
-  #last: CutSession | null = null;
+  #last: { readonly graph: Graph; readonly names: string; readonly session: OpenSession } | null =
+    null;
 
   constructor(run: TracedRun) {
     this.run = run;
@@ -210,12 +205,9 @@ export class PlaceValues implements Around {
     );
     if (this.#last?.graph !== graph || this.#last.names !== key) {
       await this.release();
-      const { model } = this.run;
+      const { model, createSession } = this.run;
       const around = { ...model, opsets: { ...model.opsets, ...opsets } };
-      const session = await openModel(
-        this.run.createSession,
-        cutModel(around, graph, names, tensors),
-      );
+      const session = await openModel(createSession, cutModel(around, graph, names, tensors));
       this.#last = { graph, names: key, session };
     }
     return this.#last.session.run(tensors, names);
