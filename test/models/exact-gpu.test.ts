@@ -322,6 +322,31 @@ for (const [title, nodes, expected] of OVER) {
   });
 }
 
+for (const [title, first] of [
+  ["of the runtime", cast("x", "y")],
+  ["that was computed on the host", add("x", "y")],
+] as const) {
+  test(`an output ${title} leaves nothing on the GPU, where a node reads it`, async () => {
+    const { createSession, gpu, open } = fakeGpu();
+    const model = onnxModel(18, {
+      inputs: { x: F32(4), a: I64(2) },
+      constants: { at: i64([1, 1], 1), u: f32([1], 5) },
+      nodes: [
+        first,
+        node("Cast", ["a"], "i", { attributes: { to: 7 } }),
+        node("Gather", ["y", "i"], "z"),
+      ],
+      outputs: { y: null, z: null },
+    });
+    const options = { createSession, gpu: () => gpu, nodes: "all" } as const;
+    const session = await createExactSession(model, options);
+    const outputs = await session.run({ x: f32([4], 1, 2, 3, 4), a: i64([2], 3, 0) });
+    for (const value of Object.values(outputs)) if (value instanceof FakeValue) value.dispose();
+    assert.deepEqual(open, { engine: 0, runtime: 0, uploaded: 0 });
+    await session.release();
+  });
+}
+
 /** A Loop that collects `row`, a value of the runtime, in each iteration. */
 const loop = (nodes: Nodes) =>
   node("Loop", ["count", ""], "y", {

@@ -255,8 +255,13 @@ function cutRuns(graph: Graph, plan: GraphPlan, opened: OpenParts, gpu: ExactGpu
         // If no value has shown the runtime's tensor class, a small session creates a tensor of this class.
         outputs.set(name, await maker.tensorOf(value, name));
       }
-      // The view was copied, so the runtime's buffer is no longer needed.
-      for (const name of outputs.keys()) if (!run.valueOf(name).isOwn) run.drop(name);
+      for (const name of outputs.keys()) {
+        const value = run.valueOf(name);
+        // A view was copied, so its buffer is no longer needed.
+        if (!value.isOwn) run.drop(name);
+        // The caller gets the value, but not the engine's copy or view of it.
+        else if (value.device === null) value.freeCopy();
+      }
       return Object.fromEntries(outputs);
     },
     async release() {
