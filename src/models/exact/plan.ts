@@ -217,7 +217,7 @@ function callStep(
       throw refused(sentenceOf(error), error);
     },
   );
-  return { is: "call", node, call, mayBeInPlace: call.operator.kind === "scatter" };
+  return { is: "call", node, call };
 }
 
 /** The attributes that contain bodies, for operators whose bodies this package can run. */

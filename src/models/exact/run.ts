@@ -142,12 +142,12 @@ export class GraphRun {
   }
 
   /** Runs a replaced node, on the GPU if an input is there and the engine supports the node. */
-  async #call(step: CallStep, dropped: readonly string[]): Promise<void> {
-    const { node, call } = step;
+  async #call({ node, call }: CallStep, dropped: readonly string[]): Promise<void> {
     const { gpu, onGpu } = this.#run;
     const values = node.inputs.map((name) => (name === "" ? null : this.valueOf(name)));
     const [data] = values;
-    const mayReuse = step.mayBeInPlace && this.#mayOverwrite(node.inputs[0], values, dropped);
+    const isScatter = call.operator.kind === "scatter";
+    const mayReuse = isScatter && this.#mayOverwrite(node.inputs[0], values, dropped);
     const keep = (value: Value): void => this.set(node.outputs[0], value);
     if (gpu !== null && values.some((value) => value?.isOnGpu)) {
       const isInPlace = mayReuse && data?.isOnGpu === true;

@@ -25,8 +25,6 @@ export interface CallStep {
   readonly node: ModelNode;
   /** The node in the form that `runCall` accepts. */
   readonly call: Call;
-  /** True for a scatter, which may overwrite its data. */
-  readonly mayBeInPlace: boolean;
 }
 
 /** An If, Loop, Scan or function call that contains replaced nodes. */

@@ -75,14 +75,14 @@ export interface State {
   readonly isSuspect: boolean;
   /** The worst judgement of all runs. */
   readonly judgement: Judgement;
-  readonly isReproducible: boolean;
+  /** The runs that gave another result for the same inputs. */
   readonly otherRuns: readonly string[];
 }
 
 export function firstState(first: CapturedCall, tolerance: number): State {
   const judgement = judge(first, tolerance);
   const isMeasured = COMPARED.has(judgement.verdict) && isSuspect(first);
-  return { first, isSuspect: isMeasured, judgement, isReproducible: true, otherRuns: [] };
+  return { first, isSuspect: isMeasured, judgement, otherRuns: [] };
 }
 
 /**
@@ -109,7 +109,7 @@ export function again(state: State, capture: Capture, run: string, tolerance: nu
       : isSame(captured.outputs, first.outputs);
   if (isSameInput && isSameResult) return state;
   const worst = { ...state, judgement: worse(state.judgement, judge(capture(true), tolerance)) };
-  return isSameInput ? { ...worst, isReproducible: false, otherRuns: [...otherRuns, run] } : worst;
+  return isSameInput ? { ...worst, otherRuns: [...otherRuns, run] } : worst;
 }
 
 const worse = (known: Judgement, now: Judgement): Judgement =>
@@ -134,22 +134,23 @@ export async function finish(
   onRun: (count: number) => void,
 ): Promise<VerifiedNode> {
   const { first } = state;
-  let { judgement, isReproducible, otherRuns } = state;
+  let { judgement, otherRuns } = state;
   let reruns: Reruns | null = null;
   if (state.isSuspect) {
     // If the result already changed between model runs, the node need not run alone.
-    const found = await rerun(first, isReproducible ? how.runtimes : [], onRun);
+    const found = await rerun(first, otherRuns.length === 0 ? how.runtimes : [], onRun);
     ({ reruns } = found);
     if (found.other !== null) {
       const { outputs, run } = found.other;
       judgement = worse(judgement, judge({ ...first, outputs }, how.tolerance));
-      [isReproducible, otherRuns] = [false, [...otherRuns, run]];
+      otherRuns = [...otherRuns, run];
     }
     if (judgement.result !== null && how.oneThread !== null) {
       const isExact = await isExactInOneThread(first, how.oneThread);
       reruns = { ...reruns, isExactInOneThread: isExact };
     }
   }
+  const isReproducible = otherRuns.length === 0;
   const isRace = raceShown(reruns, isReproducible);
   const { result: _, call, ...facts } = judgement;
   const diagnoses = reasonsOf(judgement, { dialect: how.dialect, isRace });
