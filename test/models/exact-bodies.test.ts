@@ -10,10 +10,11 @@ import {
   type ModelSpec,
 } from "../../src/entries/onnx.ts";
 import { tensor, zeros, type Tensor } from "../../src/core/tensor/tensor.ts";
-import { bodyAttribute } from "../../src/models/model/model.ts";
+import { bodyAttribute, MAX_BODY_DEPTH } from "../../src/models/model/model.ts";
 import { ADD, ADD_AT, body, runExact, X } from "../support/exact-models.ts";
 import { localRuntime } from "../support/local-runtime.ts";
 import { BOOL, F32, f32, i64, I64, onnxModel } from "../support/node-models.ts";
+import { deepFile } from "../support/place-models.ts";
 import { assertRejected } from "../support/refusal.ts";
 
 const chooses = onnxModel(18, {
@@ -704,4 +705,12 @@ test("what a Loop collects is not made where nothing needs it", async () => {
   await assertRejected("unsupported-model", { input: "row" }, () => runExact(model, feeds));
   model.graph.outputs.pop();
   assert.deepEqual(await runExact(model, feeds), { last: [10, 20, 30, 40] });
+});
+
+test("bodies that are nested too deeply beside a replaced node are refused", async () => {
+  const model = readModel(deepFile(MAX_BODY_DEPTH + 1));
+  const { graph } = onnxModel(18, { inputs: {}, nodes: [ADD_AT], outputs: { added: null } });
+  model.graph.nodes.push(...graph.nodes);
+  const limit = { limit: MAX_BODY_DEPTH };
+  await assertRejected("too-large", limit, () => createExactSession(model, localRuntime()));
 });

@@ -322,32 +322,61 @@ for (const [title, nodes, expected] of OVER) {
   });
 }
 
-/** The body of a Loop, which collects `row`, a value of the runtime, and fails in its third iteration. */
-const failingLoop = node("Loop", ["count", ""], "y", {
-  attributes: {
-    body: body({
-      inputs: { at: I64(), going: BOOL() },
-      nodes: [
-        node("Identity", ["going"], "next"),
-        cast("x", "data"),
-        node("Gather", ["data", "at"], "one"),
-        cast("one", "row"),
-      ],
-      outputs: { next: BOOL(), row: null },
-    }),
-  },
-});
-
-for (const [title, nodes] of [
-  ["branch", [branches([cast("x", "data"), node("Gather", ["data", "a"], "t")], "t")]],
-  ["loop", [failingLoop]],
+for (const [title, first] of [
+  ["of the runtime", cast("x", "y")],
+  ["that was computed on the host", add("x", "y")],
 ] as const) {
-  test(`a run that fails in a ${title} disposes of the buffers of its body`, async () => {
+  test(`an output ${title} leaves nothing on the GPU, where a node reads it`, async () => {
+    const { createSession, gpu, open } = fakeGpu();
+    const model = onnxModel(18, {
+      inputs: { x: F32(4), a: I64(2) },
+      constants: { at: i64([1, 1], 1), u: f32([1], 5) },
+      nodes: [
+        first,
+        node("Cast", ["a"], "i", { attributes: { to: 7 } }),
+        node("Gather", ["y", "i"], "z"),
+      ],
+      outputs: { y: null, z: null },
+    });
+    const options = { createSession, gpu: () => gpu, nodes: "all" } as const;
+    const session = await createExactSession(model, options);
+    const outputs = await session.run({ x: f32([4], 1, 2, 3, 4), a: i64([2], 3, 0) });
+    for (const value of Object.values(outputs)) if (value instanceof FakeValue) value.dispose();
+    assert.deepEqual(open, { engine: 0, runtime: 0, uploaded: 0 });
+    await session.release();
+  });
+}
+
+/** A Loop that collects `row`, a value of the runtime, in each iteration. */
+const loop = (nodes: Nodes) =>
+  node("Loop", ["count", ""], "y", {
+    attributes: {
+      body: body({
+        inputs: { at: I64(), going: BOOL() },
+        nodes: [...nodes, node("Gather", ["data", "at"], "one"), cast("one", "row")],
+        outputs: { next: null, row: null },
+      }),
+    },
+  });
+
+const column = cast("x", "data");
+const OUTSIDE = { code: "index-out-of-range" };
+
+for (const [title, nodes, refusal] of [
+  ["a branch", branches([column, node("Gather", ["data", "a"], "t")], "t"), OUTSIDE],
+  ["the third iteration", loop([column, node("Identity", ["going"], "next")]), OUTSIDE],
+  [
+    "the condition of a Loop",
+    loop([column, cast("x", "next")]),
+    { code: "malformed-file", got: 2, expected: 1 },
+  ],
+] as const) {
+  test(`a run that fails in ${title} disposes of the buffers of its body`, async () => {
     const { createSession, gpu, open } = fakeGpu();
     const model = onnxModel(18, {
       inputs: { x: F32(2), a: I64(1), c: BOOL() },
       constants: { count: i64([], 4) },
-      nodes,
+      nodes: [nodes],
       outputs: { y: null },
     });
     const session = await createExactSession(model, {
@@ -356,7 +385,7 @@ for (const [title, nodes] of [
       nodes: "all",
     });
     const feeds = { x: f32([2], 1, 2), a: i64([1], 5), c: tensor("bool", [], true) };
-    await assert.rejects(session.run(feeds), { code: "index-out-of-range" });
+    await assert.rejects(session.run(feeds), refusal);
     assert.deepEqual({ ...open, uploaded: 0 }, { engine: 0, runtime: 0, uploaded: 0 });
     await session.release();
   });

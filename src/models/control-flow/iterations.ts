@@ -56,10 +56,6 @@ function integers({ attributes }: ModelNode, name: string): readonly (number | b
   return one?.type === "int" ? [one.value] : [];
 }
 
-/** Returns the graphs in a node's attributes. Graphs that are nested too deeply to be read are left out. */
-export const bodiesIn = ({ attributes }: ModelNode): readonly Graph[] =>
-  Object.values(attributes).flatMap((one) => (one.type === "other" ? (one.graphs ?? []) : []));
-
 /**
  * Returns the shape of a Loop's iteration number or condition. The shape is [1] if the body declares it, as in a
  * runtime.

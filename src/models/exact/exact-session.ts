@@ -19,12 +19,11 @@ import { createSessionFrom, orRuntimeError, sessionTensor } from "../verify/sess
 import { foldConstants } from "./fold.ts";
 import { createGpuFrom, engineFrom, type CreateGpu, type ExactGpu } from "./gpu.ts";
 import { OpenParts } from "./open.ts";
-import { plannedModel } from "./facts.ts";
 import { planGraph } from "./plan.ts";
 import type { GraphPlan } from "./steps.ts";
-import { ModelRun } from "./run.ts";
+import { GraphRun } from "./run.ts";
 import { isCarried, TensorMaker, type RuntimeSession } from "./runtime.ts";
-import { Frame, Value } from "./values.ts";
+import { Value } from "./values.ts";
 
 /** The tensor type that the runtime's sessions accept and return. */
 export type SessionValue<S extends RuntimeSession> =
@@ -143,11 +142,11 @@ export async function createExactSession<S extends RuntimeSession>(
     const whole = sessionOf(known.graph, [], wholeRuns(known.graph, session));
     return whole as ExactSession<SessionValue<S>>;
   }
-  const planned = plannedModel(known, replaced);
   const paths = [...replaced.values()];
+  const planned = { model: known, replaced, ours: new Map(), folded: new Map(), graphs: 0 };
   await foldConstants(planned, createGpu === null ? createSession : null);
   const plan = planGraph(planned, known.graph, known.opsets);
-  const parts = await OpenParts.of(planned, createSession, plan);
+  const parts = await new OpenParts(planned, plan, createSession).open();
   try {
     const gpu = createGpu === null ? null : await engineFrom(createGpu);
     const cut = sessionOf(known.graph, paths, cutRuns(known.graph, plan, parts, gpu));
@@ -233,35 +232,36 @@ function cutRuns(graph: Graph, plan: GraphPlan, opened: OpenParts, gpu: ExactGpu
   let parts = opened;
   const { needed, all } = inputsOf(graph);
   const maker = new TensorMaker(parts.createSession);
-  const frameOf = (feeds: Readonly<Record<string, unknown>>): Frame => {
-    const frame = new Frame();
-    for (const [name, value] of Object.entries(feeds)) {
-      if (!all.includes(name)) throw unknownInput(name, all, "the model");
-      maker.learn(value);
-      frame.set(name, new Value(value, { isLent: true }));
-    }
-    const missing = needed.find((name) => frame.get(name) === undefined);
-    if (missing !== undefined) throw missingInput(missing, needed, "the model");
-    return frame;
-  };
   return {
     get sessionCount() {
       return parts.sessions.size;
     },
     async run(feeds, options) {
-      const frame = frameOf(feeds);
-      parts = await parts.withGiven(plan, Object.keys(feeds));
-      const run = new ModelRun({ parts, options, gpu, onTensor: (value) => maker.learn(value) });
-      await run.all(plan, frame);
-      const outputs: [string, unknown][] = [];
-      for (const { name } of graph.outputs) {
-        const value = run.valueOf(plan, frame, name);
-        if (!value.isOwn) await run.toHost([value]);
-        // If no value has shown the runtime's tensor class, a small session creates a tensor of this class.
-        outputs.push([name, await maker.tensorOf(value, name)]);
+      const unknown = Object.keys(feeds).find((name) => !all.includes(name));
+      if (unknown !== undefined) throw unknownInput(unknown, all, "the model");
+      const missing = needed.find((name) => !Object.hasOwn(feeds, name));
+      if (missing !== undefined) throw missingInput(missing, needed, "the model");
+      parts = await parts.withGiven(Object.keys(feeds));
+      const run = new GraphRun({ parts, options, gpu, maker, onGpu: new Set() }, plan);
+      for (const [name, value] of Object.entries(feeds)) {
+        maker.learn(value);
+        run.set(name, new Value(value, { isLent: true }));
       }
-      // The view was copied, so the runtime's buffer is no longer needed.
-      for (const { name } of graph.outputs) if (frame.get(name)?.isOwn === false) frame.drop(name);
+      await run.all();
+      const outputs = new Map<string, unknown>();
+      for (const { name } of graph.outputs) {
+        const value = run.valueOf(name);
+        if (!value.isOwn && gpu !== null) await value.toHost(gpu);
+        // If no value has shown the runtime's tensor class, a small session creates a tensor of this class.
+        outputs.set(name, await maker.tensorOf(value, name));
+      }
+      for (const name of outputs.keys()) {
+        const value = run.valueOf(name);
+        // A view was copied, so its buffer is no longer needed.
+        if (!value.isOwn) run.drop(name);
+        // The caller gets the value, but not the engine's copy or view of it.
+        else if (value.device === null) value.freeCopy();
+      }
       return Object.fromEntries(outputs);
     },
     async release() {

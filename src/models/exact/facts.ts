@@ -1,9 +1,9 @@
 /**
- * What is known about a graph before it runs: which nodes run in this package, which values are constants, as a runtime
- * sees them after it has loaded the whole model, and which values are sequences or optionals.
+ * Facts about a graph before it runs: the nodes that run in this package, the values that are constants for a runtime
+ * that has loaded the whole model, and the values that are sequences or optionals.
  */
 
-import { bodiesIn, layoutOf } from "../control-flow/iterations.ts";
+import { layoutOf } from "../control-flow/iterations.ts";
 import { functionOf } from "../model/bound-graph.ts";
 import { findOpset } from "../model/graph.ts";
 import { constantOf as constantOfNode } from "../model/inline.ts";
@@ -15,7 +15,7 @@ import {
   type Model,
   type ModelNode,
 } from "../model/model.ts";
-import { needsOf } from "../model/uses.ts";
+import { bodiesIn, needsOf } from "../model/uses.ts";
 import { DEFAULTS_SINCE, type Scope } from "../model/values.ts";
 import { scopeOf } from "../split/types.ts";
 
@@ -32,13 +32,6 @@ export interface Planned {
   /** The number of planned graphs. */
   graphs: number;
 }
-
-export const plannedModel = (model: Model, replaced: Map<ModelNode, string>): Planned => ({
-  ...{ model, replaced },
-  ours: new Map(),
-  folded: new Map(),
-  graphs: 0,
-});
 
 /** Returns true if the node is replaced, or if its bodies or its function contain a replaced node. */
 export const isOurs = (planned: Planned, node: ModelNode): boolean =>
@@ -145,24 +138,6 @@ const FOLDED_DOMAINS: ReadonlySet<string> = new Set(["ai.onnx", "com.microsoft"]
 
 /** Operators that give different results each time, even for constant inputs. */
 const MAKES_RANDOM = /Bernoulli|Dropout|Multinomial|Random|Sampling/;
-
-/**
- * Returns the constants that a call passes to a function, by their names in the function. The runtime inlines such a
- * function.
- */
-export function boundConstants(
-  { inputs }: Graph,
-  call: ModelNode,
-  constantOf: (name: string) => Constant | undefined,
-): Map<string, Constant> {
-  const bound = new Map<string, Constant>();
-  for (const [at, { name }] of inputs.entries()) {
-    const { [at]: given = "" } = call.inputs;
-    const constant = given === "" ? undefined : constantOf(given);
-    if (constant !== undefined) bound.set(name, renamed(constant, name));
-  }
-  return bound;
-}
 
 /** Operators whose first output is a sequence or an optional, which cannot be passed between sessions. */
 const MAKES_NO_TENSOR: ReadonlySet<string> = new Set([

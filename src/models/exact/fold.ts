@@ -6,7 +6,6 @@
  */
 
 import { runNode as run } from "../../core/functions.ts";
-import { bodiesIn } from "../control-flow/iterations.ts";
 import { functionOf } from "../model/bound-graph.ts";
 import {
   constant,
@@ -17,7 +16,7 @@ import {
 } from "../model/model.ts";
 import { meantSpec, namingNode } from "../model/run-model.ts";
 import type { Scope } from "../model/values.ts";
-import { GraphUses } from "../model/uses.ts";
+import { bodiesIn, GraphUses } from "../model/uses.ts";
 import { neededNodes, neededPart } from "../split/part.ts";
 import { withModel } from "../verify/carried.ts";
 import { orRuntimeError, type CreateSession } from "../verify/session.ts";

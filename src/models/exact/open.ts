@@ -14,7 +14,7 @@ import { orRuntimeError } from "../verify/session.ts";
 import { writeModel } from "../onnx/write-model.ts";
 import { carriedSession, isCarried, type CreatePart, type RuntimeSession } from "./runtime.ts";
 import { partOf } from "../split/part.ts";
-import { needsOfSession, ownerOf, type GraphPlan, type SessionStep } from "./steps.ts";
+import { ownerOf, type GraphPlan, type SessionStep } from "./steps.ts";
 import { KnownTypes } from "./known-types.ts";
 import type { Planned } from "./facts.ts";
 import { Value } from "./values.ts";
@@ -28,33 +28,33 @@ export interface OpenPart {
 /** The sessions, constants and types that a plan's steps use. */
 export class OpenParts {
   readonly sessions = new Map<SessionStep, OpenPart>();
-  readonly #constants = new Map<GraphPlan, Map<string, Value | null>>();
   readonly types = new KnownTypes();
-  readonly #planned: Planned;
   readonly createSession: CreatePart;
-
+  readonly #constants = new Map<GraphPlan, Map<string, Value | null>>();
+  readonly #planned: Planned;
+  readonly #plan: GraphPlan;
   /** The inputs with a default that a caller has supplied. These inputs become session inputs. */
   readonly #given: ReadonlySet<string>;
 
-  private constructor(planned: Planned, createSession: CreatePart, given: ReadonlySet<string>) {
+  constructor(
+    planned: Planned,
+    plan: GraphPlan,
+    createSession: CreatePart,
+    given: ReadonlySet<string> = new Set(),
+  ) {
     this.#planned = planned;
+    this.#plan = plan;
     this.createSession = createSession;
     this.#given = given;
   }
 
-  /** Creates all sessions of a plan. If one fails, the sessions created so far are released. */
-  static async of(
-    planned: Planned,
-    createSession: CreatePart,
-    plan: GraphPlan,
-    given: ReadonlySet<string> = new Set(),
-  ): Promise<OpenParts> {
-    const parts = new OpenParts(planned, createSession, given);
+  /** Creates all sessions of the plan. If one fails, the sessions created so far are released. */
+  async open(): Promise<this> {
     try {
-      await parts.#open(plan);
-      return parts;
+      await this.#open(this.#plan);
+      return this;
     } catch (error) {
-      await parts.release();
+      await this.release();
       throw error;
     }
   }
@@ -64,11 +64,12 @@ export class OpenParts {
    * default value, as the whole model does. onnxruntime-node ignores a value given for such an input, so new parts are
    * created when a caller supplies a value.
    */
-  async withGiven(plan: GraphPlan, names: readonly string[]): Promise<OpenParts> {
+  async withGiven(names: readonly string[]): Promise<OpenParts> {
+    const plan = this.#plan;
     const more = names.filter((name) => !this.#given.has(name) && defaultOf(plan, name) !== null);
     if (more.length === 0) return this;
     const given = new Set([...this.#given, ...more]);
-    const parts = await OpenParts.of(this.#planned, this.createSession, plan, given);
+    const parts = await new OpenParts(this.#planned, plan, this.createSession, given).open();
     await this.release();
     return parts;
   }
@@ -76,27 +77,19 @@ export class OpenParts {
   /** Throws `unsupported-model` for a session input of unknown data type; `runtime` for an error of `createSession`. */
   async #open(plan: GraphPlan): Promise<void> {
     for (const step of plan.steps) {
-      switch (step.is) {
-        case "session":
-          await this.#openSession(plan, step);
-          break;
-        case "call":
-        case "glue":
-          this.types.learnNode(plan, step.node);
-          break;
-        case "body":
-          this.types.learnInputs(plan, step);
-          for (const body of step.bodies) await this.#open(body);
-          this.types.learnBodies(plan, step);
-      }
+      if (step.is === "session") await this.#openSession(plan, step);
+      else if (step.is === "body") {
+        this.types.learnInputs(plan, step);
+        for (const body of step.bodies) await this.#open(body);
+        this.types.learnBodies(plan, step);
+      } else this.types.learnNode(plan, step.node);
     }
   }
 
   async #openSession(plan: GraphPlan, step: SessionStep): Promise<void> {
     const { model } = this.#planned;
     const { graph, opsets } = plan;
-    const { nodes, outputs } = step;
-    const { copies, needs } = needsOfSession(plan, nodes, outputs);
+    const { nodes, outputs, copies, needs } = step;
     const constants: Constant[] = [];
     const fed: string[] = [];
     // The runtime neither folds nor packs an input's default value, because the caller may supply another value.

@@ -4,21 +4,27 @@
  * Planning creates nothing: `open.ts` creates the sessions, and `run.ts` runs the steps.
  */
 
-import { isTensorError, malformed, sentenceOf, TensorError } from "../../core/errors.ts";
+import { malformed, recovering, sentenceOf, TensorError } from "../../core/errors.ts";
 import { readCall } from "../../core/call/call.ts";
 import type { TensorType } from "../../core/operators/operator.ts";
 import { findVersion, isOperator } from "../../core/operators/registry.ts";
 import { isKnown, product } from "../../core/tensor/shape.ts";
-import { bodiesIn, SCAN_WITHOUT_BATCHES } from "../control-flow/iterations.ts";
+import { SCAN_WITHOUT_BATCHES } from "../control-flow/iterations.ts";
 import { calledGraph, functionOf } from "../model/bound-graph.ts";
 import { findOpset, opsetOf, quote } from "../model/graph.ts";
-import { nodeTitle, type Graph, type ModelNode } from "../model/model.ts";
+import {
+  nodeTitle,
+  renamed,
+  type Constant,
+  type Graph,
+  type ModelFunction,
+  type ModelNode,
+} from "../model/model.ts";
 import { meantSpec } from "../model/run-model.ts";
 import { Scope } from "../model/values.ts";
-import { GraphUses } from "../model/uses.ts";
+import { bodiesIn, GraphUses } from "../model/uses.ts";
 import { levelsOf, neededNodes } from "../split/part.ts";
 import {
-  boundConstants,
   factsOf,
   isOurs,
   mayFold,
@@ -201,17 +207,17 @@ function callStep(
   node: ModelNode,
   { opsets, noTensors }: GraphPlan,
 ): CallStep {
-  const title = replaced.get(node) ?? nodeTitle(node);
+  const refused = (why: string, cause?: unknown): TensorError =>
+    refusal(replaced.get(node) ?? nodeTitle(node), `: ${why}`, cause);
   const odd = node.inputs.find((name) => noTensors.has(name));
-  if (odd !== undefined)
-    throw refused(title, `: the input ${quote(odd)} is a sequence or an optional`);
-  try {
-    const call = readCall(meantSpec(opsets, node));
-    return { is: "call", node, call, mayBeInPlace: call.operator.kind === "scatter" };
-  } catch (error) {
-    if (isTensorError(error)) throw refused(title, `: ${sentenceOf(error)}`, error);
-    throw error;
-  }
+  if (odd !== undefined) throw refused(`the input ${quote(odd)} is a sequence or an optional`);
+  const call = recovering(
+    () => readCall(meantSpec(opsets, node)),
+    (error) => {
+      throw refused(sentenceOf(error), error);
+    },
+  );
+  return { is: "call", node, call };
 }
 
 /** The attributes that contain bodies, for operators whose bodies this package can run. */
@@ -228,49 +234,55 @@ function bodyStep(
   plan: GraphPlan,
   calls: readonly string[],
 ): BodyStep {
+  const title = nodeTitle(node);
+  const refused = (reason: string): TensorError =>
+    refusal(replacedIn(planned, node) ?? "a node", `, because it is in ${title}: ${reason}`);
   const called = functionOf(planned.model, node);
   if (called !== null) {
-    const title = `${called.domain}.${called.name}`;
-    if (calls.includes(title))
-      throw refusedBody(planned, node, `the function ${title} calls itself`);
-    const typeOf = (name: string): TensorType | null => plan.scope.get(name).certain.type;
-    const own = calledGraph(called, node, typeOf, (one, bound) => {
-      const path = planned.replaced.get(one);
-      if (path !== undefined) planned.replaced.set(bound, path);
-    });
-    const opsets = { ...planned.model.opsets, ...called.opsets };
-    planned.folded.set(
-      own,
-      boundConstants(own, node, (name) => ownerOf(plan, name).constants.get(name)),
-    );
-    return { is: "body", node, bodies: [planGraph(planned, own, opsets, null, [...calls, title])] };
+    const name = `${called.domain}.${called.name}`;
+    if (calls.includes(name)) throw refused(`the function ${name} calls itself`);
+    return { is: "body", node, bodies: [planCall(planned, called, node, plan, [...calls, name])] };
   }
   const names = BODIES.get(node.op);
   if (names === undefined || node.domain !== "ai.onnx")
-    throw refusedBody(planned, node, `exact sessions do not run bodies of ${node.op}`);
+    throw refused(`exact sessions do not run bodies of ${node.op}`);
   if (node.op === "Scan" && opsetOf(plan, node) < SCAN_WITHOUT_BATCHES)
-    throw refusedBody(planned, node, "a Scan before opset 9 is not supported by exact sessions");
+    throw refused("a Scan before opset 9 is not supported by exact sessions");
   const odd = [...node.inputs, ...node.outputs].find((name) => plan.noTensors.has(name));
-  if (odd !== undefined)
-    throw refusedBody(planned, node, `the value ${quote(odd)} is a sequence or an optional`);
-  const bodies = names.map((name) => {
-    const attribute = node.attributes[name];
+  if (odd !== undefined) throw refused(`the value ${quote(odd)} is a sequence or an optional`);
+  const bodies = names.map((key) => {
+    const attribute = node.attributes[key];
     const graph = attribute?.type === "other" ? attribute.graphs?.[0] : undefined;
     if (graph !== undefined) return planGraph(planned, graph, plan.opsets, plan, calls);
-    throw malformed(`${nodeTitle(node)} must have the attribute ${name}, a graph`, {
-      node: nodeTitle(node),
-      key: name,
-    });
+    throw malformed(`${title} must have the attribute ${key}, a graph`, { node: title, key });
   });
   return { is: "body", node, bodies };
 }
 
-function refusedBody(planned: Planned, node: ModelNode, reason: string): TensorError {
-  const title = replacedIn(planned, node) ?? "a node";
-  return refused(title, `, because it is in ${nodeTitle(node)}: ${reason}`);
+/** Plans one call of a function. A runtime inlines the function, so the call's constants are constants in it. */
+function planCall(
+  planned: Planned,
+  called: ModelFunction,
+  node: ModelNode,
+  plan: GraphPlan,
+  calls: readonly string[],
+): GraphPlan {
+  const typeOf = (name: string): TensorType | null => plan.scope.get(name).certain.type;
+  const own = calledGraph(called, node, typeOf, (one, bound) => {
+    const path = planned.replaced.get(one);
+    if (path !== undefined) planned.replaced.set(bound, path);
+  });
+  const constants = own.inputs.flatMap(({ name }, at): [string, Constant][] => {
+    const { [at]: given = "" } = node.inputs;
+    const constant = given === "" ? undefined : ownerOf(plan, given).constants.get(given);
+    return constant === undefined ? [] : [[name, renamed(constant, name)]];
+  });
+  planned.folded.set(own, new Map(constants));
+  const opsets = { ...planned.model.opsets, ...called.opsets };
+  return planGraph(planned, own, opsets, null, calls);
 }
 
-const refused = (title: string, why: string, cause?: unknown): TensorError =>
+const refusal = (title: string, why: string, cause?: unknown): TensorError =>
   new TensorError(
     "unsupported-model",
     `${title} cannot be replaced${why}`,

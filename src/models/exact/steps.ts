@@ -6,7 +6,7 @@ import { needsOf, type GraphUses } from "../model/uses.ts";
 import { levelsOf, sinkNodes, type IsCut } from "../split/part.ts";
 import type { GraphFacts, Opsets } from "./facts.ts";
 
-export interface SessionStep {
+export interface SessionStep extends SessionNeeds {
   readonly is: "session";
   readonly nodes: readonly ModelNode[];
   /** The session's values that later steps use. */
@@ -25,8 +25,6 @@ export interface CallStep {
   readonly node: ModelNode;
   /** The node in the form that `runCall` accepts. */
   readonly call: Call;
-  /** True for a scatter, which may overwrite its data. */
-  readonly mayBeInPlace: boolean;
 }
 
 /** An If, Loop, Scan or function call that contains replaced nodes. */
@@ -80,25 +78,19 @@ export function stepsOf(
     // Only the last session can return a sequence or an optional.
     const kept =
       level < count - 1 ? [] : [...plan.copied.keys()].filter((name) => isOutput.has(name));
-    const needs = new Set(needsOfSession(plan, own, kept).needs);
-    return { own, kept, needs };
+    return { own, kept, ...needsOfSession(plan, own, kept) };
   });
-  const neededHere = new Set(
-    uses.nodes
-      .filter((node) => ours.has(node))
-      .flatMap((node) => tensorNeeds(plan, [...needsOf(node)])),
-  );
-  return sessions.flatMap(({ own, kept }, level) => {
-    const isHandedOver = (name: string): boolean =>
-      isOutput.has(name) ||
-      neededHere.has(name) ||
-      sessions.some(({ needs }, other) => other !== level && needs.has(name));
-    const outputs = own
-      .flatMap((node) => node.outputs)
-      .filter((name) => name !== "" && isHandedOver(name));
+  const neededHere = uses.nodes
+    .filter((node) => ours.has(node))
+    .flatMap((node) => tensorNeeds(plan, [...needsOf(node)]));
+  const neededLater = sessions.flatMap(({ needs }) => needs);
+  const handedOver = new Set([...isOutput, ...neededHere, ...neededLater]);
+  return sessions.flatMap(({ own, kept, copies, needs }, level) => {
+    const made = own.flatMap((node) => node.outputs).filter((name) => handedOver.has(name));
+    const outputs = [...made.filter((name) => name !== ""), ...kept];
     const calls = uses.nodes.filter((node) => ours.has(node) && levels.get(node) === level);
-    const session: SessionStep = { is: "session", nodes: own, outputs: [...outputs, ...kept] };
-    return session.outputs.length === 0 ? calls : [session, ...calls];
+    if (outputs.length === 0) return calls;
+    return [{ is: "session", nodes: own, outputs, copies, needs }, ...calls];
   });
 }
 
@@ -176,10 +168,7 @@ export function dropsOf(
   const last = new Map<string, number>();
   for (const { name } of plan.graph.inputs) last.set(name, 0);
   for (const [at, step] of steps.entries()) {
-    const needs =
-      step.is === "session"
-        ? needsOfSession(plan, step.nodes, step.outputs).needs
-        : tensorNeeds(plan, [...needsOf(step.node)]);
+    const needs = step.is === "session" ? step.needs : tensorNeeds(plan, [...needsOf(step.node)]);
     const made = step.is === "session" ? step.outputs : step.node.outputs;
     for (const name of [...needs, ...made]) last.set(name, at);
   }

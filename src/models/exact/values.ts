@@ -1,7 +1,4 @@
-/**
- * Values of a running model: tensors of the runtime and of this package, by name, in the running graph and its
- * enclosing ones.
- */
+/** Values of a running model: tensors of the runtime and of this package, on the host or on a GPU. */
 
 import { malformed } from "../../core/errors.ts";
 import { asTensor, Tensor } from "../../core/tensor/tensor.ts";
@@ -68,8 +65,8 @@ export class Value {
   }
 
   /** Copies the value from the GPU, so that `tensor` can return it. */
-  async toHost(gpu: ExactGpu, name: string): Promise<void> {
-    if (this.isOnGpu) this.#tensor = await this.onGpu(gpu, name).read();
+  async toHost(gpu: ExactGpu): Promise<void> {
+    if (this.isOnGpu) this.#tensor = await this.onGpu(gpu, "a value on the GPU").read();
   }
 
   /** Frees the tensor on the GPU, which is out of date after the tensor on the host was overwritten. */
@@ -127,40 +124,5 @@ export class Value {
     if (this.given === null) this.#tensor?.dispose();
     // The garbage collector frees host memory, but not a runtime's buffer.
     else runtimeGpuTensor(this.given)?.dispose?.();
-  }
-}
-
-/** A graph's values during a run. */
-export class Frame {
-  readonly #outer: Frame | null;
-  readonly #own = new Map<string, Value>();
-
-  constructor(outer: Frame | null = null) {
-    this.#outer = outer;
-  }
-
-  get(name: string): Value | undefined {
-    return this.#own.get(name) ?? this.#outer?.get(name);
-  }
-
-  /** Returns true if the value's memory may be overwritten: the run made the value, and only this name refers to it. */
-  mayChange(name: string): boolean {
-    const value = this.#own.get(name);
-    return value !== undefined && value.isOwn && value.holders === 1;
-  }
-
-  set(name: string, value: Value): void {
-    value.hold();
-    this.drop(name);
-    this.#own.set(name, value);
-  }
-
-  drop(name: string): void {
-    this.#own.get(name)?.release();
-    this.#own.delete(name);
-  }
-
-  dropAll(): void {
-    for (const name of this.#own.keys()) this.drop(name);
   }
 }

@@ -12,6 +12,11 @@ import type { Constant, Graph, Model, ModelNode, ValueInfo } from "../model/mode
 import { needsOf, type GraphUses } from "../model/uses.ts";
 import { scopeOf } from "./types.ts";
 
+export const needsTensor = (input: string): TensorError =>
+  new TensorError("shape-mismatch", `the input ${quote(input)} of the model needs a tensor`, {
+    input,
+  });
+
 /**
  * Returns the nodes that compute some values, and all values between them. The names in `given` are known values: graph
  * inputs, and values of enclosing graphs. Throws `shape-mismatch` for an input without a tensor, `malformed-file` for a
@@ -39,10 +44,7 @@ export function neededNodes(
       nodes.add(node);
       open.push(...needsOf(node));
     } else if (node === undefined && !constants.has(name)) {
-      if (isInput.has(name)) {
-        const sentence = `the input ${quote(name)} of the model needs a tensor`;
-        throw new TensorError("shape-mismatch", sentence, { input: name });
-      }
+      if (isInput.has(name)) throw needsTensor(name);
       // The part must not require inputs that the requested values do not depend on.
       if (isWanted.has(name)) throw malformed(`no node computes ${quote(name)}`, { input: name });
     }

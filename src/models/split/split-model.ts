@@ -5,14 +5,7 @@ import { TensorError } from "../../core/errors.ts";
 import type { TensorType } from "../../core/operators/operator.ts";
 import { checkType, listFrom, modelFrom, recordFrom } from "../model/foreign-model.ts";
 import { listNames, quote } from "../model/graph.ts";
-import {
-  valueNames,
-  type Graph,
-  type Model,
-  type ModelNode,
-  type ValueInfo,
-} from "../model/model.ts";
-import type { Scope } from "../model/values.ts";
+import { valueNames, type Graph, type Model, type ValueInfo } from "../model/model.ts";
 import { GraphUses } from "../model/uses.ts";
 import { levelsOf, neededNodes, neededPart, partOf } from "./part.ts";
 import { inferTypes, scopeOf } from "./types.ts";
@@ -69,11 +62,35 @@ export function splitModel(
   const levels = levelsOf(uses, (name) => cut.has(name));
   const typeOf = typesOf(own, options);
   const scope = scopeOf(graph, own.opsets, null, own.irVersion);
-  const count = Math.max(0, ...levels.values()) + 1;
   const kept = new Set([...wanted, ...cut]);
-  return Array.from({ length: count }, (_, level) =>
-    partAt(own, uses, { level, levels, kept, typeOf, scope }),
-  );
+  const partAt = (level: number): Model => {
+    const nodes = uses.nodes.filter((node) => levels.get(node) === level);
+    const makes = new Set(nodes.flatMap(({ outputs }) => outputs));
+    const needs = new Set(nodes.flatMap((node) => uses.needsOf(node)));
+    const isNeeded = ({ name }: { readonly name: string }): boolean => needs.has(name);
+    const handed = [...needs].filter((name) => uses.makers.has(name) && !makes.has(name));
+    const isOutput = (name: string): boolean =>
+      name !== "" &&
+      (kept.has(name) || uses.usersOf(name).some((user) => levels.get(user) !== level));
+    const outputs = nodes.flatMap((node) => node.outputs).filter(isOutput);
+    // The first part returns model outputs that no node computes, such as inputs.
+    const others = graph.outputs.filter(({ name }) => level === 0 && !uses.makers.has(name));
+    const isPassed = (one: { readonly name: string }): boolean =>
+      others.some(({ name }) => name === one.name);
+    return partOf(own, {
+      ...{ graph, opsets: own.opsets, nodes },
+      typeOf: (name) => scope.get(name).certain.type,
+      inputs: [
+        ...graph.inputs.filter(isNeeded),
+        ...graph.inputs.filter((one) => !isNeeded(one) && isPassed(one)),
+        ...handed.map((name) => handedOver(name, typeOf(name))),
+      ],
+      outputs: [...outputs.map((name) => declaredOutput(graph, name, typeOf(name))), ...others],
+      constants: graph.constants.filter((one) => isNeeded(one) || isPassed(one)),
+    });
+  };
+  const count = Math.max(0, ...levels.values()) + 1;
+  return Array.from({ length: count }, (_, level) => partAt(level));
 }
 
 /**
@@ -143,43 +160,6 @@ function typesOf(model: Model, options: SplitOptions): TypeOf {
     // A declared shape may be wrong, and runtimes enforce the shapes of a part's inputs.
     return { dtype: type.dtype, shape: type.isCertain ? type.shape : null };
   };
-}
-
-interface Cut {
-  readonly level: number;
-  readonly levels: ReadonlyMap<ModelNode, number>;
-  /** Values that become outputs of every part that uses them. */
-  readonly kept: ReadonlySet<string>;
-  readonly typeOf: TypeOf;
-  readonly scope: Scope;
-}
-
-function partAt(model: Model, uses: GraphUses, { level, levels, kept, typeOf, scope }: Cut): Model {
-  const { graph } = model;
-  const nodes = uses.nodes.filter((node) => levels.get(node) === level);
-  const makes = new Set(nodes.flatMap(({ outputs }) => outputs));
-  const needs = new Set(nodes.flatMap((node) => uses.needsOf(node)));
-  const isNeeded = ({ name }: { readonly name: string }): boolean => needs.has(name);
-  const inputs = graph.inputs.filter(isNeeded);
-  const handed = [...needs].filter((name) => uses.makers.has(name) && !makes.has(name));
-  const isOutput = (name: string): boolean =>
-    name !== "" &&
-    (kept.has(name) || uses.usersOf(name).some((user) => levels.get(user) !== level));
-  const outputs = nodes.flatMap((node) => node.outputs).filter(isOutput);
-  // The first part returns model outputs that no node computes, such as inputs.
-  const others = graph.outputs.filter(({ name }) => level === 0 && !uses.makers.has(name));
-  const passed = graph.inputs.filter(
-    (one) => !inputs.includes(one) && others.some(({ name }) => name === one.name),
-  );
-  return partOf(model, {
-    ...{ graph, opsets: model.opsets, nodes },
-    typeOf: (name) => scope.get(name).certain.type,
-    inputs: [...inputs, ...passed, ...handed.map((name) => handedOver(name, typeOf(name)))],
-    outputs: [...outputs.map((name) => declaredOutput(graph, name, typeOf(name))), ...others],
-    constants: graph.constants.filter(
-      (one) => isNeeded(one) || others.some(({ name }) => name === one.name),
-    ),
-  });
 }
 
 function handedOver(name: string, type: TensorType | null): ValueInfo {

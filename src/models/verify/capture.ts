@@ -1,6 +1,6 @@
 /** Captures the actual inputs and outputs of a model's scatters and gathers in the user's runtime. */
 
-import { isTensorError, TensorError } from "../../core/errors.ts";
+import { recovering, TensorError } from "../../core/errors.ts";
 import { namesOf, optionsOf, wrongOption } from "../../core/foreign.ts";
 import { recordFrom } from "../model/foreign-model.ts";
 import { bindGiven } from "../model/inputs.ts";
@@ -150,7 +150,12 @@ export async function* captures(from: Capturing): AsyncGenerator<Capture, void, 
   try {
     for (const place of new Set(wanted.map((one) => one.place))) {
       const placed = wanted.filter((one) => one.place === place);
-      const known = await knownOf(values, place, placed);
+      const known = await failureOr(async () => {
+        const frame = await values.frame(place);
+        const nodes = placed.map((one) => nodeIn(frame, one));
+        const names = nodes.flatMap(({ inputs, outputs }) => [...inputs, ...outputs]);
+        return { frame, values: await values.valuesOf(place, names) };
+      });
       // Weights are read only after the runtime has released its memory.
       await values.release();
       for (const one of placed)
@@ -167,25 +172,20 @@ export type Capturing = TracedRun & Pick<CaptureOptions, "node" | "external">;
 
 /** The errors are those of `captureCalls`. */
 export function capturingFrom(bytes: Bytes, feeds: Feeds, options: unknown): Capturing {
-  const own = optionsFrom(options);
-  const { external, node } = own;
-  const model = readModel(bytes, external === undefined ? {} : { external });
-  const given = feedsFrom(model, feeds);
-  const index = new NodeIndex(model);
-  const wanted = node === undefined ? index.family : [operatorNamed(index, node, "node")];
-  return { ...own, model, feeds: given, index, wanted };
-}
-
-function optionsFrom(options: unknown): Omit<Capturing, "model" | "feeds" | "index" | "wanted"> {
   const own = optionsOf(options, CAPTURE_OPTIONS, {}, "the options of a capture");
   const createSession = createSessionFrom(own);
-  const { node, external, onSearch = () => {} } = own;
+  const { node, onSearch = () => {} } = own;
+  const external = own["external"] as ReadExternal | undefined;
   const [iteration, call] = [countFrom(own, "iteration"), countFrom(own, "call")];
   if (typeof onSearch !== "function") throw wrongOption("onSearch", "a function", onSearch);
   if (node !== undefined && typeof node !== "string") throw wrongOption("node", "a name", node);
+  const model = readModel(bytes, external === undefined ? {} : { external });
+  const given = feedsFrom(model, feeds);
+  const index = new NodeIndex(model);
   return {
-    ...{ createSession, node, iteration, call, external: external as ReadExternal | undefined },
+    ...{ createSession, node, iteration, call, external, model, feeds: given, index },
     onSearch: onSearch as (sessions: number) => void,
+    wanted: node === undefined ? index.family : [operatorNamed(index, node, "node")],
   };
 }
 
@@ -218,18 +218,6 @@ interface Known {
   readonly values: ReadonlyMap<string, Found>;
 }
 
-const knownOf = (
-  values: PlaceValues,
-  place: PlacedNode["place"],
-  placed: readonly PlacedNode[],
-): Promise<Known | RuntimeFailure> =>
-  failureOr(async () => {
-    const frame = await values.frame(place);
-    const nodes = placed.map((one) => nodeIn(frame, one));
-    const names = nodes.flatMap(({ inputs, outputs }) => [...inputs, ...outputs]);
-    return { frame, values: await values.valuesOf(place, names) };
-  });
-
 /** Returns a node with its captured inputs. The reader `external` is undefined if a large table must be read whole. */
 function capturedCall(
   path: string,
@@ -253,12 +241,10 @@ function capturedCall(
   const [made, failure] = tensorsOf(node.outputs, values);
   const problem = failure?.message ?? null;
   const common = { ...nothing, node, inputs, outputs: problem === null ? made : null, problem };
-  try {
-    return { ...common, call: callOfNode(frame.opsets, node, inputs) };
-  } catch (error) {
-    if (isTensorError(error)) return { ...common, error };
-    throw error;
-  }
+  return recovering(
+    () => ({ ...common, call: callOfNode(frame.opsets, node, inputs) }),
+    (error) => ({ ...common, error }),
+  );
 }
 
 /** Returns a gather's data with only the selected slices; null if the whole data must be read. */
@@ -269,14 +255,12 @@ function tableOf(node: ModelNode, { frame, values }: Known, external: ReadExtern
   const table = slicedConstant(data, external);
   if (table === null) return null;
   const [inputs] = tensorsOf(node.inputs, new Map([...values, [name, table.tensor]]));
-  try {
+  const read = (): Tensor | null => {
     const call = callOfNode(frame.opsets, node, inputs);
     return table.read(slicesOf(call.node, call.inputs)) ? table.tensor : null;
-  } catch (error) {
-    // The same error is reported later, when the whole table is checked.
-    if (isTensorError(error)) return null;
-    throw error;
-  }
+  };
+  // The same error is reported later, when the whole table is checked.
+  return recovering(read, () => null);
 }
 
 /** Returns the tensors with the given names, and the first failure among them. */

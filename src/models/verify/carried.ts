@@ -10,7 +10,7 @@ import { OPEN } from "../../core/resources.ts";
 import { asTensor, Tensor } from "../../core/tensor/tensor.ts";
 import { castTensor } from "../model/cast.ts";
 import type { Graph, Model, ModelNode, ValueInfo } from "../model/model.ts";
-import { bodiesOf } from "../model/uses.ts";
+import { bodiesIn } from "../model/uses.ts";
 import { writeModel } from "../onnx/write-model.ts";
 import { inferTypes } from "../split/types.ts";
 import { orFailure, sessionTensor, type CreateSession } from "./session.ts";
@@ -37,11 +37,11 @@ const computesCarried = ({ inputs, outputs, constants, nodes, values = [] }: Gra
   constants.some(({ dtype }) => CARRIED.has(dtype)) ||
   nodes.some(makesCarried);
 
-const makesCarried = ({ attributes }: ModelNode): boolean =>
-  Object.entries(attributes).some(([key, one]) => {
+const makesCarried = (node: ModelNode): boolean =>
+  bodiesIn(node).some(computesCarried) ||
+  Object.entries(node.attributes).some(([key, one]) => {
     if (one.type === "int") return /^to$|dtype$/.test(key) && CARRIED.has(one.value);
-    if (one.type === "tensor") return CARRIED.has(one.value.dtype);
-    return one.type === "other" && bodiesOf(one.graphs).some(computesCarried);
+    return one.type === "tensor" && CARRIED.has(one.value.dtype);
   });
 
 /** An opset that has a Cast of float8, for models without ONNX operators. Older models have no float8. */
@@ -49,7 +49,7 @@ const CAST_SINCE = 19;
 
 interface CarriedModel {
   readonly model: Model;
-  /** The wider data types of changed inputs, by name. */
+  /** The original data types of changed inputs, by name. */
   readonly inputs: ReadonlyMap<string, DType>;
   /** The original data types of changed outputs, by name. */
   readonly outputs: ReadonlyMap<string, DType>;
@@ -63,6 +63,7 @@ function carriedModel(model: Model): CarriedModel | null {
   const { graph, functions = [] } = model;
   if (![graph, ...functions.map((one) => one.graph)].some(computesCarried)) return null;
   const types = inferTypes(model);
+  /** The values that need a wider data type, with their own data type. */
   const changed = (all: readonly ValueInfo[]): Map<string, DType> =>
     new Map(
       all.flatMap(({ name, type }) => {
@@ -72,12 +73,9 @@ function carriedModel(model: Model): CarriedModel | null {
     );
   // An input with a default uses the default, and the caller supplies no value.
   const defaults = new Set(graph.constants.map(({ name }) => name));
-  const [fed, outputs] = [
-    changed(graph.inputs.filter(({ name }) => !defaults.has(name))),
-    changed(graph.outputs),
-  ];
-  if (fed.size + outputs.size === 0) return null;
-  const inputs = new Map([...fed].map(([name, dtype]) => [name, carrierOf(dtype) as DType]));
+  const inputs = changed(graph.inputs.filter(({ name }) => !defaults.has(name)));
+  const outputs = changed(graph.outputs);
+  if (inputs.size + outputs.size === 0) return null;
   const wide = (dtypes: ReadonlyMap<string, DType>, rename: typeof inner) => (one: ValueInfo) => {
     const dtype = dtypes.get(one.name);
     if (dtype === undefined) return one;
@@ -86,10 +84,10 @@ function carriedModel(model: Model): CarriedModel | null {
   };
   const copy = {
     ...graph,
-    inputs: graph.inputs.map(wide(fed, inner)),
+    inputs: graph.inputs.map(wide(inputs, inner)),
     outputs: graph.outputs.map(wide(outputs, outer)),
     nodes: [
-      ...[...fed].map(([name, dtype]) => castNode(inner(name), name, dtype)),
+      ...[...inputs].map(([name, dtype]) => castNode(inner(name), name, dtype)),
       ...graph.nodes,
       ...[...outputs].map(([name, dtype]) =>
         castNode(name, outer(name), carrierOf(dtype) as DType),
@@ -121,12 +119,8 @@ function converted(value: Tensor, dtype: DType): Tensor {
   if (value.dtype === "float32" && dtype === "bfloat16") {
     // Copying numbers instead of bytes would turn signaling NaNs into quiet NaNs.
     const words = new Uint32Array((data as Float32Array).slice().buffer);
-    return new Tensor(
-      dtype,
-      shape,
-      size,
-      Uint16Array.from(words, (word) => word >>> 16),
-    );
+    const halves = Uint16Array.from(words, (word) => word >>> 16);
+    return new Tensor(dtype, shape, size, halves);
   }
   if (value.dtype === "bfloat16" && dtype === "float32") {
     const words = Uint32Array.from(data as Uint16Array, (half) => half << 16);
@@ -171,7 +165,7 @@ export async function openModel(
           if (value === undefined) return [];
           return dtype === undefined
             ? [[name, sessionTensor(value)] as const]
-            : [[inner(name), sessionTensor(converted(value, dtype))] as const];
+            : [[inner(name), sessionTensor(converted(value, carrierOf(dtype) as DType))] as const];
         });
         const made = await session.run(Object.fromEntries(own) as never);
         const results = names.map((name): [string, Tensor] => {

@@ -238,6 +238,8 @@ async function iterationFrame(
   around: Around,
 ): Promise<Frame> {
   const loop = iterationsOf(owner, body.graph, (at) => made(inputs[at]));
+  const names = body.graph.outputs.map(({ name }) => name);
+  const first = names.slice(0, loop.skipped + loop.states.length);
   let { isGoing } = loop;
   let states = inputs.slice(loop.first);
   for (let at = 0; isGoing && at < loop.count; at++) {
@@ -246,17 +248,12 @@ async function iterationFrame(
       ...loop.states.map((name, nth) => [name, states[nth]] as const),
     ]);
     if (at === around.run.iteration) return now;
-    const outputs = await firstOutputs(now, loop.skipped + loop.states.length, around);
+    for (const value of now.given.values()) made(value);
+    const values = await around.runGraph(now, first);
+    const outputs = first.map((name) => values.get(name));
     if (loop.skipped > 0) isGoing = numberOf(outputs[0]) !== 0;
     states = outputs.slice(loop.skipped);
   }
   const title = nodeTitle(owner);
   throw new NotRun(`the node is in ${title}, which has no iteration ${around.run.iteration}`);
-}
-
-async function firstOutputs(frame: Frame, count: number, around: Around): Promise<Tensor[]> {
-  for (const value of frame.given.values()) made(value);
-  const names = frame.graph.outputs.slice(0, count).map(({ name }) => name);
-  const outputs = await around.runGraph(frame, names);
-  return names.map((name) => outputs.get(name) as Tensor);
 }

@@ -3,7 +3,7 @@
  * between model runs, and the report on the node after all runs.
  */
 
-import { isTensorError, sentenceOf } from "../../core/errors.ts";
+import { recovering, sentenceOf } from "../../core/errors.ts";
 import { runNode as run } from "../../core/functions.ts";
 import { resolve } from "../../core/operators/registry.ts";
 import { diagnose, type DiagnoseOptions } from "../../insight/diagnose/diagnose.ts";
@@ -75,14 +75,14 @@ export interface State {
   readonly isSuspect: boolean;
   /** The worst judgement of all runs. */
   readonly judgement: Judgement;
-  readonly isReproducible: boolean;
+  /** The runs that gave another result for the same inputs. */
   readonly otherRuns: readonly string[];
 }
 
 export function firstState(first: CapturedCall, tolerance: number): State {
   const judgement = judge(first, tolerance);
   const isMeasured = COMPARED.has(judgement.verdict) && isSuspect(first);
-  return { first, isSuspect: isMeasured, judgement, isReproducible: true, otherRuns: [] };
+  return { first, isSuspect: isMeasured, judgement, otherRuns: [] };
 }
 
 /**
@@ -109,7 +109,7 @@ export function again(state: State, capture: Capture, run: string, tolerance: nu
       : isSame(captured.outputs, first.outputs);
   if (isSameInput && isSameResult) return state;
   const worst = { ...state, judgement: worse(state.judgement, judge(capture(true), tolerance)) };
-  return isSameInput ? { ...worst, isReproducible: false, otherRuns: [...otherRuns, run] } : worst;
+  return isSameInput ? { ...worst, otherRuns: [...otherRuns, run] } : worst;
 }
 
 const worse = (known: Judgement, now: Judgement): Judgement =>
@@ -134,22 +134,23 @@ export async function finish(
   onRun: (count: number) => void,
 ): Promise<VerifiedNode> {
   const { first } = state;
-  let { judgement, isReproducible, otherRuns } = state;
+  let { judgement, otherRuns } = state;
   let reruns: Reruns | null = null;
   if (state.isSuspect) {
     // If the result already changed between model runs, the node need not run alone.
-    const found = await rerun(first, isReproducible ? how.runtimes : [], onRun);
+    const found = await rerun(first, otherRuns.length === 0 ? how.runtimes : [], onRun);
     ({ reruns } = found);
     if (found.other !== null) {
       const { outputs, run } = found.other;
       judgement = worse(judgement, judge({ ...first, outputs }, how.tolerance));
-      [isReproducible, otherRuns] = [false, [...otherRuns, run]];
+      otherRuns = [...otherRuns, run];
     }
     if (judgement.result !== null && how.oneThread !== null) {
       const isExact = await isExactInOneThread(first, how.oneThread);
       reruns = { ...reruns, isExactInOneThread: isExact };
     }
   }
+  const isReproducible = otherRuns.length === 0;
   const isRace = raceShown(reruns, isReproducible);
   const { result: _, call, ...facts } = judgement;
   const diagnoses = reasonsOf(judgement, { dialect: how.dialect, isRace });
@@ -202,13 +203,10 @@ export function judge(
     return { ...nothing, verdict: "failed", sentence };
   }
   const known = { ...nothing, version: resolve(call.node).sinceVersion, call };
-  let exact: readonly Tensor[];
-  try {
-    exact = run(call.node, call.inputs);
-  } catch (error) {
-    if (!isTensorError(error)) throw error;
+  const exact = recovering(() => run(call.node, call.inputs), sentenceOf);
+  if (typeof exact === "string") {
     const result = outputs?.[node.outputs[0]] ?? null;
-    return { ...known, verdict: "wrong", sentence: `${sentenceOf(error)}; ${said}`, result };
+    return { ...known, verdict: "wrong", sentence: `${exact}; ${said}`, result };
   }
   if (outputs === null)
     return { ...known, verdict: "failed", sentence: `the runtime says: ${problem}` };
@@ -241,10 +239,8 @@ function compared(
 /** Returns the reasons for a wrong result; empty if the result's type or shape is wrong. */
 function reasonsOf({ call, result }: Judgement, options: DiagnoseOptions): readonly Diagnosis[] {
   if (call === null || result === null) return [];
-  try {
-    return diagnose(call.node, call.inputs, result, options);
-  } catch (error) {
-    if (isTensorError(error)) return [];
-    throw error;
-  }
+  return recovering(
+    () => diagnose(call.node, call.inputs, result, options),
+    () => [],
+  );
 }

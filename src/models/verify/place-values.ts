@@ -25,12 +25,6 @@ import {
 import { openModel, type OpenSession } from "./carried.ts";
 import { failureOr, RuntimeFailure } from "./session.ts";
 
-interface CutSession {
-  readonly graph: Graph;
-  readonly names: string;
-  readonly session: OpenSession;
-}
-
 export class PlaceValues implements Around {
   readonly run: TracedRun;
   readonly #frames = new Map<Place, Frame | RuntimeFailure>();
@@ -44,7 +38,8 @@ export class PlaceValues implements Around {
   #searches = 0;
   #searchedSince = 0;
   /** The last session, which is reused in the next loop iteration, because the body is the same model. */
-  #last: CutSession | null = null;
+  #last: { readonly graph: Graph; readonly names: string; readonly session: OpenSession } | null =
+    null;
 
   constructor(run: TracedRun) {
     this.run = run;
@@ -86,7 +81,8 @@ export class PlaceValues implements Around {
     const open = new Set([...names, ...made.filter((name) => expected?.has(name))].filter(isOpen));
     for (const [name, failure] of given) {
       if (!(failure instanceof RuntimeFailure)) continue;
-      for (const one of dependents(graph, [...open], name, given)) {
+      for (const one of open) {
+        if (one !== name && !neededNodes(graph, [one], given).names.has(name)) continue;
         known.set(one, failure);
         open.delete(one);
       }
@@ -160,8 +156,7 @@ export class PlaceValues implements Around {
     const culprit = failure?.at ?? null;
     const lost = culprit === null ? [] : names.filter((name) => needs(name).has(culprit));
     if (failure !== null && lost.length > 0) return { lost, failure };
-    if (names.length === 1) return { lost: names, failure: said };
-    if (this.#isSearchOver) return { lost: names, failure: said };
+    if (names.length === 1 || this.#isSearchOver) return { lost: names, failure: said };
     // The outputs are tried one by one, because some may not be tensors.
     const alone = await this.#failureOf(frame, names.slice(0, 1));
     if (alone !== null) return { lost: names.slice(0, 1), failure: alone };
@@ -210,12 +205,9 @@ export class PlaceValues implements Around {
     );
     if (this.#last?.graph !== graph || this.#last.names !== key) {
       await this.release();
-      const { model } = this.run;
+      const { model, createSession } = this.run;
       const around = { ...model, opsets: { ...model.opsets, ...opsets } };
-      const session = await openModel(
-        this.run.createSession,
-        cutModel(around, graph, names, tensors),
-      );
+      const session = await openModel(createSession, cutModel(around, graph, names, tensors));
       this.#last = { graph, names: key, session };
     }
     return this.#last.session.run(tensors, names);
@@ -230,15 +222,6 @@ export class PlaceValues implements Around {
 
 /** Returns true if a node's values may be outputs. Sequences, and operators with sequences, are excluded. */
 const makesTensors = ({ op }: ModelNode): boolean => !/Sequence|Optional|^(If|Loop|Scan)$/.test(op);
-
-/** Returns the names that depend on a value, including the value itself. */
-const dependents = (
-  graph: Graph,
-  names: readonly string[],
-  value: string,
-  given: { has(name: string): boolean },
-): readonly string[] =>
-  names.filter((name) => name === value || neededNodes(graph, [name], given).names.has(value));
 
 /** Returns, for each graph, the inputs and outputs of nodes and the values that enclosing bodies use. */
 function namesOf(wanted: readonly PlacedNode[]): ReadonlyMap<Place, ReadonlySet<string>> {

@@ -60,27 +60,22 @@ export async function rerun(
   runtimes: readonly Runtime[],
   onRun: (count: number) => void,
 ): Promise<Rerun> {
+  const { outputs: expected } = captured;
   let count = 0;
+  const same = (): Reruns => ({ count, isSame: true, isExactInOneThread: null, problem: null });
   for (const { prefix, createSession } of runtimes) {
-    let own = 0;
+    const before = count;
     // Runs are sequential, so that each run has the whole machine.
-    const { other, problem } = await untilOther(
-      captured,
-      createSession,
-      captured.outputs ?? {},
-      VERIFY.reruns,
-      () => {
-        own++;
-        onRun(++count);
-      },
+    const other = await untilOther(captured, createSession, expected ?? {}, VERIFY.reruns, () =>
+      onRun(++count),
     );
-    if (problem === null && other === null) continue;
-    return {
-      reruns: { count, isSame: other === null, isExactInOneThread: null, problem },
-      other: other && { outputs: other, run: `${prefix}run ${own} of the node alone` },
-    };
+    if (other instanceof RuntimeFailure)
+      return { reruns: { ...same(), problem: other.message }, other: null };
+    if (other === null) continue;
+    const run = `${prefix}run ${count - before} of the node alone`;
+    return { reruns: { ...same(), isSame: false }, other: { outputs: other, run } };
   }
-  return { reruns: { count, isSame: true, isExactInOneThread: null, problem: null }, other: null };
+  return { reruns: same(), other: null };
 }
 
 /**
@@ -96,26 +91,21 @@ export async function isExactInOneThread(
   const expected = Object.fromEntries(
     node.outputs.flatMap((name, at) => (name === "" ? [] : [[name, exact[at]]])),
   );
-  const { other, problem } = await untilOther(
-    captured,
-    createSession,
-    expected,
-    VERIFY.oneThreadRuns,
-  );
-  return problem === null ? other === null : null;
+  const other = await untilOther(captured, createSession, expected, VERIFY.oneThreadRuns);
+  return other instanceof RuntimeFailure ? null : other === null;
 }
 
 /**
  * Runs the node until its outputs differ from the expected outputs, and returns the differing outputs; null if no
  * outputs differ in `most` runs or within the time limit.
  */
-async function untilOther(
+function untilOther(
   captured: CapturedCall,
   createSession: CreateSession,
   expected: Outputs,
   most: number,
   onRun: () => void = () => {},
-): Promise<{ readonly other: Outputs | null; readonly problem: string | null }> {
+): Promise<Outputs | RuntimeFailure | null> {
   const feeds = new Map(Object.entries(captured.inputs));
   const names = Object.keys(expected);
   const run = async (session: OpenSession): Promise<Outputs | null> => {
@@ -128,10 +118,7 @@ async function untilOther(
     }
     return null;
   };
-  const other = await failureOr(() => withModel(createSession, aloneModel(captured), run));
-  return other instanceof RuntimeFailure
-    ? { other: null, problem: other.message }
-    : { other, problem: null };
+  return failureOr(() => withModel(createSession, aloneModel(captured), run));
 }
 
 /** Returns a model with a single node, whose inputs are the model's inputs. */

@@ -142,16 +142,10 @@ export async function orRuntimeError<T>(
   }
 }
 
-export const sessionTensor = ({
-  dtype,
-  shape,
-  data,
-}: Tensor): SessionTensor & { location: string } => ({
-  type: dtype,
-  dims: shape,
-  data,
-  location: "cpu",
-});
+export function sessionTensor(value: Tensor): SessionTensor & { location: string } {
+  const { dtype, shape, data } = value;
+  return { type: dtype, dims: shape, data, location: "cpu" };
+}
 
 /** Throws `attribute` for options without a session maker. */
 export function createSessionFrom(options: Record<string, unknown>): CreateSession {

@@ -3,7 +3,7 @@
 import { printScalar } from "../../core/tensor/print.ts";
 import { reader } from "../../core/tensor/scalar.ts";
 import { coordinatesOf, printShape, sameShape } from "../../core/tensor/shape.ts";
-import { firstDifference } from "../../core/tensor/compare.ts";
+import { differenceAt } from "../../core/tensor/compare.ts";
 import type { Tensor } from "../../core/tensor/tensor.ts";
 
 /**
@@ -49,19 +49,20 @@ export function compare(actual: Tensor, exact: Tensor, tolerance: number): Compa
     const [is, not] = [actual, exact].map(({ dtype, shape }) => `${dtype}${printShape(shape)}`);
     return { verdict: "differs", at: null, sentence: ` is ${is}, expected ${not}` };
   }
-  const first = firstDifference(actual, exact);
-  if (first === null) return { verdict: "equal", at: null, sentence: "" };
+  const first = differenceAt(actual, exact);
+  if (first === -1) return { verdict: "equal", at: null, sentence: "" };
   const [a, b] = [reader(actual.dtype, actual.data), reader(exact.dtype, exact.data)];
   // If only the bits differ, both elements are NaN.
-  let [verdict, at]: [Likeness, readonly number[]] = ["nan-or-zero", first];
+  let [verdict, found]: [Likeness, number] = ["nan-or-zero", first];
   let isFound = false;
   const isFloat = exact.dtype.includes("float");
   for (let position = 0; position < exact.size && verdict !== "differs"; position++) {
     const kind = compareElements(a(position), b(position), isFloat ? tolerance : 0);
     if (kind === "equal" || (isFound && !isWorse(kind, verdict))) continue;
-    [verdict, at, isFound] = [kind, coordinatesOf(position, exact.shape), true];
+    [verdict, found, isFound] = [kind, position, true];
   }
-  return { verdict, at, sentence: sentenceAt(actual, exact, offsetOf(at, exact.shape)) };
+  const at = coordinatesOf(found, exact.shape);
+  return { verdict, at, sentence: sentenceAt(actual, exact, found) };
 }
 
 /** Describes one element of two tensors with the same type. */
@@ -71,9 +72,6 @@ export function sentenceAt(actual: Tensor, exact: Tensor, position: number): str
   );
   return `${printShape(coordinatesOf(position, exact.shape))} is ${is}, expected ${not}`;
 }
-
-const offsetOf = (at: readonly number[], shape: readonly number[]): number =>
-  at.reduce((offset, coordinate, axis) => offset * shape[axis] + coordinate, 0);
 
 function compareElements(a: unknown, b: unknown, tolerance: number): Likeness {
   if (Object.is(a, b)) return "equal";

@@ -9,9 +9,9 @@ import { namesOf, objectOf, optionsOf, wrongOption } from "../../core/foreign.ts
 import type { Bytes } from "../../core/tensor/bytes.ts";
 import { diagnoseOptions } from "../../insight/diagnose/diagnose.ts";
 import type { DialectId } from "../../insight/diagnose/dialects.ts";
-import { bodiesIn } from "../control-flow/iterations.ts";
 import type { Model } from "../model/model.ts";
 import { modelNotes } from "../model/model-notes.ts";
+import { bodiesIn } from "../model/uses.ts";
 import { modelBytes } from "../onnx/read-model.ts";
 import {
   CAPTURE_OPTIONS,

@@ -4,11 +4,10 @@
  * failing iteration or call is located, and its nodes are captured.
  */
 
-import { TensorError } from "../../core/errors.ts";
 import { scannedInputs, take, type Scanned } from "../control-flow/iterations.ts";
-import { quote } from "../model/graph.ts";
 import { nodeTitle, type Model, type ModelNode, type ValueInfo } from "../model/model.ts";
 import type { Place, PlacedNode } from "../model/places.ts";
+import { needsTensor } from "../split/part.ts";
 import { tensor, type Tensor } from "../../core/tensor/tensor.ts";
 import { captures, type CapturedCall, type Capturing } from "./capture.ts";
 import { withModel, type OpenSession } from "./carried.ts";
@@ -34,12 +33,11 @@ export type Whole = Capturing & { readonly bytes: Uint8Array };
  */
 export async function runWhole(whole: Whole): Promise<WholeRun> {
   const { model, feeds, node, createSession } = whole;
-  const missing = missingInput(model, feeds);
-  if (missing !== null && node === undefined) {
-    const sentence = `the input ${quote(missing)} of the model needs a tensor`;
-    throw new TensorError("shape-mismatch", sentence, { input: missing });
-  }
-  const failureOf = (create: CreateSession) => failureOfRun(create, whole, missing === null);
+  const { inputs, constants } = model.graph;
+  const known = new Set([...feeds.keys(), ...constants.map(({ name }) => name)]);
+  const missing = inputs.find(({ name }) => !known.has(name));
+  if (missing !== undefined && node === undefined) throw needsTensor(missing.name);
+  const failureOf = (create: CreateSession) => failureOfRun(create, whole, missing === undefined);
   const failure = await failureOf(createSession);
   if (failure === null || !failure.isLoad)
     return { loads: "as-is", problem: failure?.message ?? null };
@@ -57,21 +55,21 @@ export const unoptimized =
   (model, settings) =>
     createSession(model, { ...settings, graphOptimizationLevel: "disabled" });
 
-function missingInput({ graph }: Model, feeds: Whole["feeds"]): string | null {
-  const known = new Set([...feeds.keys(), ...graph.constants.map(({ name }) => name)]);
-  return graph.inputs.find(({ name }) => !known.has(name))?.name ?? null;
-}
-
+/** Returns the failure while the model is loaded and, if `isRun` is true, while it runs; null if there is none. */
 async function failureOfRun(
   create: CreateSession,
-  whole: Whole,
+  { model, feeds, bytes }: Whole,
   isRun: boolean,
 ): Promise<RuntimeFailure | null> {
-  const failure = await failureOfSession(create, whole, isRun);
+  const run = async (session: OpenSession): Promise<null> => {
+    if (isRun) await session.run(feeds, []);
+    return null;
+  };
+  const failure = await failureOr(() => withModel(create, model, run, bytes));
   if (failure === null || failure.isLoad) return failure;
   // Sequence outputs are replaced, because onnxruntime-node cannot return a sequence.
-  for (const copy of copiesWithoutSequences(whole.model)) {
-    const other = await failureOfSession(create, { model: copy, feeds: whole.feeds }, isRun);
+  for (const copy of copiesWithoutSequences(model)) {
+    const other = await failureOr(() => withModel(create, copy, run));
     if (other === null || !other.isLoad) return other;
   }
   return failure;
@@ -86,17 +84,10 @@ function copiesWithoutSequences(model: Model): readonly Model[] {
   const tensors = graph.outputs.filter(({ type }) => type !== null);
   const others = graph.outputs.filter(({ type }) => type === null);
   if (others.length === 0) return [];
-  const lengths = others.map(({ name }): ModelNode => {
-    const outputs = [`ndscatter: length of ${name}`];
-    return {
-      name,
-      op: "SequenceLength",
-      domain: "ai.onnx",
-      inputs: [name],
-      outputs,
-      attributes: {},
-    };
-  });
+  const lengths = others.map(({ name }): ModelNode => ({
+    ...{ name, op: "SequenceLength", domain: "ai.onnx", inputs: [name], attributes: {} },
+    outputs: [`ndscatter: length of ${name}`],
+  }));
   const counted = lengths.map(({ outputs: [name] }) => ({ name, type: null }));
   const copyWith = (nodes: readonly ModelNode[], outputs: readonly ValueInfo[]): Model => ({
     ...model,
@@ -106,19 +97,6 @@ function copiesWithoutSequences(model: Model): readonly Model[] {
     copyWith(lengths, [...tensors, ...counted]),
     ...(tensors.length > 0 ? [copyWith([], tensors)] : []),
   ];
-}
-
-/** Returns the failure while the model is loaded and, if `isRun` is true, while it runs; null if there is none. */
-async function failureOfSession(
-  create: CreateSession,
-  { bytes, model, feeds }: Pick<Whole, "model" | "feeds"> & Partial<Whole>,
-  isRun: boolean,
-): Promise<RuntimeFailure | null> {
-  const run = async (session: OpenSession): Promise<null> => {
-    if (isRun) await session.run(feeds, []);
-    return null;
-  };
-  return await failureOr(() => withModel(create, model, run, bytes));
 }
 
 export interface WholeFailure {
@@ -218,7 +196,7 @@ async function failingIteration(
   if (running instanceof RuntimeFailure) return null;
   const inputs = running.inputs.map(valueOf);
   if (inputs.some((one) => one instanceof RuntimeFailure)) return null;
-  const { most, limit } = limitsOf(running.node, inputs as (Tensor | undefined)[]);
+  const [most, limit] = limitsOf(running.node, inputs as (Tensor | undefined)[]);
   const names = running.node.outputs.filter((name) => name !== "");
   const messageOf = async (count: number): Promise<string | null> => {
     const frame = withInputs(running, limit(count));
@@ -259,25 +237,25 @@ function withInputs({ frame, node }: Running, values: ReadonlyMap<number, Tensor
   return { ...frame, graph: { ...frame.graph, nodes }, given };
 }
 
-interface Limits {
-  readonly most: number;
-  /** Returns the inputs, by position, that limit the node to `count` iterations. */
-  limit(count: number): ReadonlyMap<number, Tensor>;
-}
-
-/** A Scan is limited to the first slices of each scanned input. */
-function limitsOf(node: ModelNode, inputs: readonly (Tensor | undefined)[]): Limits {
+/**
+ * Returns the maximum number of iterations, and a function that returns the inputs, by position, that limit the node to
+ * `count` iterations. A Scan is limited to the first slices of each scanned input.
+ */
+function limitsOf(
+  node: ModelNode,
+  inputs: readonly (Tensor | undefined)[],
+): readonly [most: number, limit: (count: number) => ReadonlyMap<number, Tensor>] {
   if (node.op === "Loop") {
     const [trips] = inputs;
     const most = trips === undefined ? MOST_ITERATIONS : Number(trips.data[0]);
-    return { most, limit: (count) => new Map([[0, tensor("int64", [], BigInt(count))]]) };
+    return [most, (count) => new Map([[0, tensor("int64", [], BigInt(count))]])];
   }
   const scanned = scannedInputs(node, (at) => inputs[at]);
   const first = inputs.length - scanned.length;
-  return {
-    most: scanned[0].length,
-    limit: (count) => new Map(scanned.map((one, at) => [first + at, firstSlices(one, count)])),
-  };
+  return [
+    scanned[0].length,
+    (count) => new Map(scanned.map((one, at) => [first + at, firstSlices(one, count)])),
+  ];
 }
 
 /** Returns the first slices of a scanned input; in reverse order, the last slices. */
