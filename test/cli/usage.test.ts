@@ -157,6 +157,36 @@ for (const [thrown, sentence] of BROKEN) {
   });
 }
 
+for (const option of [
+  "--memory 1G",
+  "--job job",
+  "--in-place",
+  "--codec zstd",
+  "--chunks 2",
+  "--shards 2",
+  "--threads 2",
+  "--redis",
+  "--queue q",
+  "--plan",
+  "--slurm",
+  "--tasks-per-element 2",
+]) {
+  test(`run --with refuses ${option}, which only runs chunk by chunk have`, async () => {
+    const { status, stderr } = await ndscatter(
+      `run m.onnx --with onnxruntime-node x=x.npy ${option}`,
+    );
+    const [name] = option.split(" ");
+    assert.equal(status, 2);
+    assert.ok(
+      stderr.includes(` ${name}, which runs an operator chunk by chunk; leave ${name} out`),
+    );
+  });
+}
+
+test("help prints the help of a command of job, like --help behind the command", async () => {
+  assert.deepEqual(await ndscatter("help job worker"), await ndscatter("job worker --help"));
+});
+
 /** Failures of every command, with the code of the error that `--json` prints. */
 for (const [line, status, code] of [
   ["run none.onnx", 1, "ENOENT"],

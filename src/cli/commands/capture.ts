@@ -43,9 +43,9 @@ If the node is in a function, its inputs in the first call are saved, or in the
 call of --call.
 
 The folder receives node.onnx, a model with only this node and its constant
-indices, and a .npy file for each other input, such as indices.npy. The outputs of the runtime are saved as
-runtime.0.npy, runtime.1.npy and so on. At the end, the command prints the
-ndscatter explain command for these files.
+indices, and a .npy file for each other input, such as indices.npy. The outputs of
+the runtime are saved as runtime.0.npy, runtime.1.npy and so on. At the end, the
+command prints the ndscatter explain command for these files.
 ${RANDOM_HELP}
 
 Examples:
@@ -56,8 +56,10 @@ Examples:
 export function addCaptureCommand(program: Command, io: Io): void {
   const command = program
     .command("capture")
-    .summary("save one node of a model with its real inputs")
-    .description("Run an ONNX model in your ONNX Runtime, and save one node with its real inputs.")
+    .summary("run a model in your runtime, and save one node with the inputs that it had")
+    .description(
+      "Run an ONNX model in your ONNX Runtime, and save one node as a model, with the inputs that it had as .npy files.",
+    )
     .argument("<model>", "an ONNX model")
     .requiredOption("--node <name>", "the node to save, by any name that explain accepts")
     .requiredOption("-o, --output <folder>", "write the files to this folder");

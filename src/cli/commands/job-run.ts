@@ -8,7 +8,7 @@ import * as os from "node:os";
 import * as path from "node:path";
 import type { Command } from "commander";
 import { wrongUsage } from "../failure.ts";
-import { DEFAULT_MEMORY, memoryOption, wholeOption } from "../input/arguments.ts";
+import { DEFAULT_MEMORY, memoryOption, repeatable, wholeOption } from "../input/arguments.ts";
 import { isUrl } from "../input/places.ts";
 import { type Io, printNote, untilInterrupted } from "../io.ts";
 import { printJson, printTable } from "../text/layout.ts";
@@ -218,7 +218,7 @@ interface WorkerCommand {
   readonly queue?: string;
   readonly threads?: number;
   readonly memory?: number;
-  readonly root: readonly string[];
+  readonly root?: readonly string[];
 }
 
 const HELP = `
@@ -250,12 +250,12 @@ export function addJobWorker(job: Command, io: Io): void {
     .summary("run the tasks of jobs in a Redis queue")
     .description("Run tasks of the jobs in a queue until a signal stops the worker.")
     .option("--redis <url>", "the URL of the queue's Redis, such as redis://host:6379")
-    .option(
-      "--root <folder>",
-      "a folder, or an address such as s3://bucket/prefix, in which jobs and their arrays are accepted; " +
-        "repeatable (required unless Redis is on this machine)",
-      (root: string, roots: readonly string[]) => [...roots, root],
-      [],
+    .addOption(
+      repeatable(
+        "--root <folder>",
+        "a folder, or an address such as s3://bucket/prefix, in which jobs and their arrays are accepted; " +
+          "repeatable (required unless Redis is on this machine)",
+      ),
     )
     .option("--queue <name>", "the queue's name (default: ndscatter)")
     .addOption(
@@ -286,7 +286,7 @@ async function runWorker(io: Io, options: WorkerCommand): Promise<void> {
   // BullMQ is imported on demand, because the module is large and rarely used.
   const { createWorker } = await import("../../entries/bullmq.ts");
   const { threads = os.availableParallelism(), memory = DEFAULT_MEMORY } = options;
-  const { queue = "ndscatter", root } = options;
+  const { queue = "ndscatter", root = [] } = options;
   const roots = root.map((one) => (isUrl(one) ? one : path.resolve(io.cwd, one)));
   const report = reportOf(io);
   const worker: JobWorker = await createWorker({

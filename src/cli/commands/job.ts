@@ -61,8 +61,8 @@ const ofJob = (job: Command, name: string, summary: string, description: string)
 export function addJobCommand(program: Command, io: Io): void {
   const job = program
     .command("job")
-    .summary("show, resume or remove a chunked job, or run some of its tasks")
-    .description("Show, resume or remove a job of ndscatter run, or run some of its tasks.")
+    .summary("list, show, resume or remove chunked jobs, or run their tasks")
+    .description("List, show, resume or remove jobs of ndscatter run, or run their tasks.")
     .addHelpText("after", "\nExamples:\n  ndscatter job list\n  ndscatter job status job/");
   ofJob(
     job,

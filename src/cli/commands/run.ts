@@ -131,7 +131,8 @@ export function addRunCommand(program: Command, io: Io): void {
     .option("--json", JSON_HELP)
     .addHelpText("after", HELP)
     .action(async (target: string, inputs: readonly string[], options: RunOptions) => {
-      if (options.with === undefined && isChunked(io, inputs, options)) {
+      if (options.with !== undefined) refuseChunked(options);
+      else if (isChunked(io, inputs, options)) {
         const { runChunked } = await import("./chunked-run.ts");
         return runChunked(io, target, inputs, options);
       }
@@ -142,10 +143,24 @@ export function addRunCommand(program: Command, io: Io): void {
 /** Extracts the file name from `NAME=FILE`; text without a name is returned unchanged. */
 const fileOf = (text: string): string => text.replace(/^\w+=/, "");
 
+/** Returns the first option that only chunked runs have. */
+function chunkedOption(options: RunOptions): Option | undefined {
+  const given: Readonly<Record<string, unknown>> = { ...options };
+  return CHUNKED_OPTIONS.find((one) => given[one.attributeName()] !== undefined);
+}
+
+/** Throws a `Failure` for --with and an option of chunked runs, which run operators. */
+function refuseChunked(options: RunOptions): void {
+  const odd = chunkedOption(options)?.long;
+  if (odd == null) return;
+  throw wrongUsage(
+    `--with runs a whole model, so it cannot be used with ${odd}, which runs an operator chunk by chunk; leave ${odd} out`,
+  );
+}
+
 /** Returns true if the options or inputs require a chunked run. */
 function isChunked(io: Io, texts: readonly string[], options: RunOptions): boolean {
-  const given: Readonly<Record<string, unknown>> = { ...options };
-  if (CHUNKED_OPTIONS.some((one) => given[one.attributeName()] !== undefined)) return true;
+  if (chunkedOption(options) !== undefined) return true;
   const inputs = texts.map((text) => partOf(io, fileOf(text)));
   const places = inputs.map(({ place }) => place);
   const outputs = (options.output ?? []).map((text) => placeOf(io, fileOf(text)));

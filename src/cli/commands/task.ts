@@ -191,7 +191,7 @@ function runtimeTask(io: Io, file: string, runtime: string, options: TaskOptions
       `--with runs a model, but ${file} is an operator, which this package always runs itself; ${advice}`,
     );
   }
-  const odd = (["node", "domain", "opset", "attr"] as const).find(
+  const odd = (["node", "domain", "opset", "attr", "axis"] as const).find(
     (name) => options[name] !== undefined,
   );
   if (odd !== undefined)

@@ -289,13 +289,13 @@ async function importRuntime(name: string, file: string): Promise<Runtime> {
   throw wrongUsage(`the ${name} that is installed here has no InferenceSession; install it again`);
 }
 
-/** How `inRuntime` runs a model. */
+/** Settings of `inRuntime`. */
 interface Run {
   /** The first text on the line of progress. */
   readonly doing: string;
   /** True if sessions run rarely, so preparing external weights for speed is not worthwhile. */
   readonly isBrief?: boolean;
-  /** How to give inputs to the command. */
+  /** Advice about the way to give inputs, for the error about a missing input. */
   readonly advice?: string;
 }
 
