@@ -4,7 +4,7 @@
  */
 
 import { wrongData } from "./failure.ts";
-import { escapeControls, escapeExcept } from "./text/layout.ts";
+import { escapeControls, escapeExcept, printJson } from "./text/layout.ts";
 
 /** A stream of text. */
 export interface Output {
@@ -64,6 +64,14 @@ export const guarded = (output: Output, onWrite = (): void => {}): Output => ({
     return output.write(escapeExcept(text, isKept));
   },
 });
+
+/** Prints the result of a command: `facts` with --json, and `text` otherwise. */
+export const printResult = (
+  { stdout }: Io,
+  isJson: boolean | undefined,
+  facts: () => unknown,
+  text: () => string,
+): void | Promise<void> => stdout.write(`${isJson === true ? printJson(facts()) : text()}\n`);
 
 /** Prints notes that do not affect the exit status. Notes go to stderr, because programs read stdout. */
 export const printNote = ({ stderr }: Io, ...sentences: readonly string[]): void | Promise<void> =>

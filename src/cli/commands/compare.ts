@@ -17,7 +17,7 @@ import {
 } from "../../entries/index.ts";
 import { printScalar, printShape, resolve } from "../../entries/operators.ts";
 import type { NodeCall } from "../../entries/onnx.ts";
-import { repeatable, bindInputFiles } from "../input/arguments.ts";
+import { repeatable } from "../input/arguments.ts";
 import { coordinatesOf } from "../text/cells.ts";
 import { cellOf } from "../text/differences.ts";
 import { codeOf } from "../text/dialect-code.ts";
@@ -25,8 +25,7 @@ import { WRONG_DATA, wrongUsage, type Status } from "../failure.ts";
 import type { Io } from "../io.ts";
 import { JSON_HELP, printJson, quote, didYouMean } from "../text/layout.ts";
 import { versionTitle } from "../input/operator-call.ts";
-import { checkOneInput, readTensorFiles } from "../input/read-files.ts";
-import { addTaskArguments, findTask, type TaskOptions } from "./task.ts";
+import { addTaskArguments, readCall, type TaskOptions } from "./task.ts";
 
 interface CompareOptions extends TaskOptions {
   readonly dialect?: readonly string[];
@@ -66,11 +65,8 @@ export function addCompareCommand(program: Command, io: Io, fail: (status: Statu
     .addHelpText("after", HELP)
     .action(async (target: string, texts: readonly string[], options: CompareOptions) => {
       const chosen = chooseDialects(options.dialect);
-      const task = findTask(io, target, options);
-      task.checkOneNode?.();
-      const files = bindInputFiles(texts, task);
-      checkOneInput([task.file, ...files.values()]);
-      const report = reportOf(task.call(readTensorFiles(io, files)), chosen);
+      const { call } = readCall(io, target, texts, options);
+      const report = reportOf(call, chosen);
       await io.stdout.write(`${options.json ? reportJson(report) : reportText(report)}\n`);
       if (report.rows.some(({ agrees, why }) => !agrees && why !== "missing")) fail(WRONG_DATA);
     });

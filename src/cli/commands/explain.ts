@@ -10,7 +10,6 @@ import {
   type Tensor,
 } from "../../entries/index.ts";
 import type { NodeCall } from "../../entries/onnx.ts";
-import { bindInputFiles } from "../input/arguments.ts";
 import {
   addGradientOptions,
   gradientOf,
@@ -26,8 +25,8 @@ import { explanationText } from "../text/explanation-text.ts";
 import { printFile, wrongData } from "../failure.ts";
 import { printNote, type Io } from "../io.ts";
 import { JSON_HELP, printName } from "../text/layout.ts";
-import { checkOneInput, readTensorFile, readTensorFiles } from "../input/read-files.ts";
-import { addTaskArguments, findTask, type Task, type TaskOptions } from "./task.ts";
+import { readTensorFile } from "../input/read-files.ts";
+import { addTaskArguments, readCall, type Task, type TaskOptions } from "./task.ts";
 import { printType } from "../text/cells.ts";
 
 interface ExplainOptions extends TaskOptions, GradientOptions {
@@ -92,13 +91,9 @@ async function explainTask(
   texts: readonly string[],
   options: ExplainOptions,
 ): Promise<void> {
-  const task = findTask(io, target, options);
-  task.checkOneNode?.();
   const { expect: file, json } = options;
   const request = gradientRequest(options);
-  const files = bindInputFiles(texts, task);
-  checkOneInput([task.file, ...files.values(), file, request?.file]);
-  const call = task.call(readTensorFiles(io, files));
+  const { task, call } = readCall(io, target, texts, options, file, request?.file);
   const explanation = explain(call.node, call.inputs);
   const expected = file === undefined ? null : expectation(io, task, call, explanation, file);
   const { error, output } = explanation;

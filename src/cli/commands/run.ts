@@ -6,26 +6,29 @@ import { Option, type Command } from "commander";
 import type { Diagnosis, Tensor } from "../../entries/index.ts";
 import { printFile, withPath, wrongData, wrongUsage } from "../failure.ts";
 import {
+  addCodec,
   bindFiles,
   bindInputFiles,
-  addCodec,
   memoryOption,
+  PACKAGES,
   parseChunks,
   repeatable,
   wholeOption,
 } from "../input/arguments.ts";
 import { isUrl, partOf, placeOf } from "../input/places.ts";
 import { checkOneInput, readTensorFiles, checkFormat } from "../input/read-files.ts";
-import { PACKAGES } from "../input/runtime.ts";
 import { checkNotRead, checkPlace, isSameFile, writeFiles } from "../input/write-files.ts";
-import { printNote, type Io } from "../io.ts";
+import { printNote, printResult, type Io } from "../io.ts";
 import { valuesOf, printType } from "../text/cells.ts";
-import { compareTensors, type Difference, diagnosesOf, reasonLines } from "../text/differences.ts";
-import { JSON_HELP, printJson, printName } from "../text/layout.ts";
+import type { Difference } from "../text/differences.ts";
+import { JSON_HELP, printName } from "../text/layout.ts";
 import type { ChunkedOptions } from "./chunked-run.ts";
 import { addTaskArguments, findTask, type Task, type TaskOptions } from "./task.ts";
 
-interface RunOptions extends TaskOptions, ChunkedOptions {}
+interface RunOptions extends TaskOptions, ChunkedOptions {
+  /** The npm package of the runtime in which the model runs. */
+  readonly with?: string;
+}
 
 const CHUNKED_HELP = `
 With a Zarr input, --memory or --job, arrays are read and written chunk by chunk.
@@ -131,12 +134,15 @@ export function addRunCommand(program: Command, io: Io): void {
     .option("--json", JSON_HELP)
     .addHelpText("after", HELP)
     .action(async (target: string, inputs: readonly string[], options: RunOptions) => {
-      if (options.with !== undefined) refuseChunked(options);
-      else if (isChunked(io, inputs, options)) {
-        const { runChunked } = await import("./chunked-run.ts");
-        return runChunked(io, target, inputs, options);
+      if (options.with !== undefined) {
+        refuseChunked(options);
+        const { exactTask } = await import("./exact-task.ts");
+        return runTask(io, exactTask(io, target, options.with, options), inputs, options);
       }
-      return runTask(io, findTask(io, target, options), inputs, options);
+      if (!isChunked(io, inputs, options))
+        return runTask(io, findTask(io, target, options, true), inputs, options);
+      const { runChunked } = await import("./chunked-run.ts");
+      return runChunked(io, target, inputs, options);
     });
 }
 
@@ -192,7 +198,6 @@ async function runTask(
   options: RunOptions,
 ): Promise<void> {
   const { title, outputs, file, notes } = task;
-  task.checkSupported?.();
   const sources = bindInputFiles(texts, task);
   const targets = bindFiles(options.output ?? [], outputs, "output", title);
   const expectations = bindFiles(options.expect ?? [], outputs, "output", title);
@@ -211,19 +216,26 @@ async function runTask(
   });
   await writeFiles(io, written);
   for (const name of expected.keys()) resultOf(results, name);
+  // The code that explains differences is loaded only for --expect.
+  const differences = expected.size === 0 ? null : await import("../text/differences.ts");
   const made = [...results].map(([name, tensor]): Output => {
     const output = { name, tensor, file: targets.get(name) };
     const wanted = expected.get(name);
-    if (wanted === undefined) return output;
+    if (wanted === undefined || differences === null) return output;
     const against = expectations.get(name) ?? "";
-    const difference = compareTensors(name, tensor, wanted, printFile(against));
-    const found = task.isOneNode ? diagnosesOf(task.call(tensors), wanted, difference) : null;
-    return { ...output, expected: against, difference, diagnoses: found ?? undefined };
+    const difference = differences.compareTensors(name, tensor, wanted, printFile(against));
+    const diagnoses = task.isOneNode
+      ? differences.diagnosesOf(task.call(tensors), wanted, difference)
+      : null;
+    const reasons = diagnoses === null ? [] : differences.reasonLines(diagnoses);
+    return { ...output, expected: against, difference, diagnoses, reasons };
   });
-  const text = options.json
-    ? printJson({ outputs: made.map(outputJson) })
-    : made.map(outputText).join("\n");
-  await io.stdout.write(`${text}\n`);
+  await printResult(
+    io,
+    options.json,
+    () => ({ outputs: made.map(outputJson) }),
+    () => made.map(outputText).join("\n"),
+  );
   await printNote(io, ...notes);
   const sentences = [...expected.keys()].flatMap(
     (wanted) => made.find(({ name }) => name === wanted)?.difference?.sentence ?? [],
@@ -276,7 +288,6 @@ function checkInPlace(
   }
 }
 
-/** An output of the call. */
 interface Output {
   readonly name: string;
   readonly tensor: Tensor;
@@ -286,8 +297,9 @@ interface Output {
   readonly expected?: string;
   /** The difference from the expected result; null if the results are equal. */
   readonly difference?: Difference | null;
-  /** Possible explanations for the difference. */
-  readonly diagnoses?: readonly Diagnosis[] | undefined;
+  /** Possible explanations for the difference, as data and as lines. */
+  readonly diagnoses?: readonly Diagnosis[] | null;
+  readonly reasons?: readonly string[];
 }
 
 /** Returns true if the result must be printed, because the user neither saves nor compares it. */
@@ -295,13 +307,13 @@ const isPrinted = ({ file, expected }: Output): boolean =>
   file === undefined && expected === undefined;
 
 function outputText(output: Output): string {
-  const { name, tensor, file, expected = "", difference, diagnoses } = output;
+  const { name, tensor, file, expected = "", difference, reasons = [] } = output;
   const how = difference === null ? "equals" : "differs from";
   return [
     `${printName(name)}: ${printType(tensor)}`,
     ...(file === undefined ? [] : [`  written to ${file}`]),
     ...(difference === undefined ? [] : [`  ${how} ${printFile(expected)}`]),
-    ...(diagnoses === undefined ? [] : reasonLines(diagnoses).map((line) => `  ${line}`)),
+    ...reasons.map((line) => `  ${line}`),
     ...(isPrinted(output) ? [String(tensor)] : []),
   ].join("\n");
 }
@@ -317,7 +329,7 @@ function outputJson(output: Output): object {
     expected,
     equal: difference === undefined ? undefined : difference === null,
     difference: difference ? facts : undefined,
-    diagnoses,
+    diagnoses: diagnoses ?? undefined,
     values: isPrinted(output) ? valuesOf(tensor) : undefined,
   };
 }

@@ -9,6 +9,9 @@ import { isUrl } from "./places.ts";
 import { didYouMean, printName, quote } from "../text/layout.ts";
 import type { Codec } from "../../entries/zarr.ts";
 
+/** The packages of ONNX Runtime. */
+export const PACKAGES = ["onnxruntime-node", "onnxruntime-web"];
+
 export function parseInteger(text: string): number | null {
   const number = /^[+-]?\d+$/.test(text) ? Number(text) : NaN;
   return Number.isSafeInteger(number) ? number : null;

@@ -25,12 +25,10 @@ import {
 } from "../../entries/onnx.ts";
 import { errorAt, printFile, STDIN, withPath, wrongUsage } from "../failure.ts";
 import type { Io } from "../io.ts";
-import { parseWhole, repeatable, wholeOption } from "./arguments.ts";
+import { PACKAGES, parseWhole, repeatable, wholeOption } from "./arguments.ts";
 import { addFeedOptions, type FeedOptions } from "./feeds.ts";
 import { externalReader, folderOf, fromNoFolder, readBytes, readLight } from "./read-files.ts";
 import { ProgressLine } from "../text/progress.ts";
-
-export const PACKAGES = ["onnxruntime-node", "onnxruntime-web"];
 
 /** The part of the runtime's interface that this package uses. */
 interface Runtime {
