@@ -6,9 +6,7 @@
 import { wrongData } from "./failure.ts";
 import { escapeControls, escapeExcept, printJson } from "./text/layout.ts";
 
-/** A stream of text. */
 export interface Output {
-  /** True if the stream is a terminal. */
   readonly isTTY: boolean;
   /** Terminal width in characters; 80 if the stream is not a terminal. */
   readonly columns: number;
@@ -19,7 +17,6 @@ export interface Output {
   write(text: string, isStyled?: boolean): void | Promise<void>;
 }
 
-/** Standard input. */
 export interface Input {
   /** True if the stream is a terminal, and the user types the input. */
   readonly isTTY: boolean;

@@ -37,7 +37,6 @@ export interface CopyOptions {
   readonly unfinished?: boolean;
 }
 
-/** Copies the array, and returns a line that describes the copy. */
 export async function copyArray(
   io: Io,
   name: string,
@@ -148,7 +147,6 @@ interface Chunk {
 const gridOf = ({ shape, chunkShape }: ChunkedArray): number[] =>
   shape.map((dim, axis) => Math.ceil(dim / chunkShape[axis]));
 
-/** Yields the chunks of an array in their order. */
 function* chunksOf(array: ChunkedArray): Iterable<Chunk> {
   const { shape, chunkShape } = array;
   const grid = gridOf(array);
@@ -204,7 +202,6 @@ function printProgress(done: number, count: number, bytes: number, ms: number): 
   return `${Math.floor((100 * done) / count)} % of ${printCount(count, "chunk")}, ${rate} MB/s, ${left} s left`;
 }
 
-/** Writes a part of the array, and returns a line that describes the part. */
 export async function writePart(
   io: Io,
   name: string,

@@ -21,7 +21,6 @@ import {
 interface ArrayFacts {
   readonly path: string;
   readonly format: "npy" | "zarr";
-  /** The Zarr format version. */
   readonly version?: number;
   /** True for an array slice, which is not stored separately. */
   readonly isPart?: true;
@@ -40,7 +39,6 @@ interface ArrayFacts {
   readonly bytes: { readonly stored?: number; readonly elements: number };
 }
 
-/** Opens an array by its name on the command line. */
 export const openNamed = (
   io: Io,
   name: string,
@@ -62,7 +60,6 @@ export async function openToCopy(
   return array;
 }
 
-/** Throws a `Failure` if a job is changing the array. */
 export async function checkUnused(
   io: Io,
   name: string,
@@ -162,7 +159,6 @@ export function printFacts(facts: ArrayFacts): string {
 
 const printNumber = (value: number): string => value.toLocaleString("en-US");
 
-/** Formats a codec with its main settings. */
 function printCodec({ name, configuration = {} }: Codec): string {
   const { codecs } = configuration;
   if (name === "sharding_indexed" && Array.isArray(codecs)) {
@@ -178,7 +174,6 @@ function printCodec({ name, configuration = {} }: Codec): string {
 
 interface GroupFacts {
   readonly path: string;
-  /** The Zarr format version. */
   readonly version: number;
   readonly attributes: object;
   /** True if the group's consolidated metadata lists the members. */

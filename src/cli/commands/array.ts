@@ -103,7 +103,6 @@ export function addArrayCommand(program: Command, io: Io): void {
     );
 }
 
-/** Does what the options say, and returns the text to print. */
 async function arrayText(
   io: Io,
   name: string,
@@ -139,7 +138,6 @@ interface ChangeOptions {
   readonly resize?: readonly number[];
 }
 
-/** Changes the array, and returns a line with its new shape. */
 async function changeArray(io: Io, name: string, options: ChangeOptions): Promise<string> {
   const { append: more, axis = "0", resize: shape } = options;
   if (more !== undefined && shape !== undefined) {

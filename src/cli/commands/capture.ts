@@ -17,7 +17,7 @@ import {
 import { writeNpy } from "../../entries/npy.ts";
 import { errorAt, withPath, wrongData, wrongUsage } from "../failure.ts";
 import { printNote, type Io } from "../io.ts";
-import { escapeControls, quote } from "../text/layout.ts";
+import { printLines, quote } from "../text/layout.ts";
 import { addFeedOptions, allFiles, feedsOf, RANDOM_HELP } from "../input/feeds.ts";
 import {
   addRuntimeOptions,
@@ -86,7 +86,7 @@ export function addCaptureCommand(program: Command, io: Io): void {
       });
       await printNote(io, ...modelNotes(model));
       const read = allFiles(file, model, options);
-      if (captured) await writeCase(io, file, options.output, { model, captured, read });
+      if (captured) await writeCase(io, file, options.output, model, captured, read);
     });
 }
 
@@ -94,16 +94,9 @@ async function writeCase(
   io: Io,
   file: string,
   folder: string,
-  {
-    model,
-    captured,
-    read,
-  }: {
-    readonly model: Model;
-    readonly captured: CapturedCall;
-    /** All input files of the command. */
-    readonly read: readonly string[];
-  },
+  model: Model,
+  captured: CapturedCall,
+  read: readonly string[],
 ): Promise<void> {
   const { call, path: place, problem, outputs, node, error } = captured;
   if (error !== null) throw errorAt(file, error);
@@ -139,12 +132,12 @@ async function writeCase(
     const text = `${schema[position].name} ${printType(tensor)}`;
     return [fixed.has(position) ? `constant ${text}` : text];
   });
-  const lines = [
+  const text = printLines(
     `${place}: ${node.op}, with ${shown.join(", ")}`,
-    ...(problem === null ? [] : [`the runtime says: ${problem}`]),
+    problem !== null && `the runtime says: ${problem}`,
     `ndscatter explain ${[...files, ...expected].join(" ")}`,
-  ];
-  await io.stdout.write(`${lines.map(escapeControls).join("\n")}\n`);
+  );
+  await io.stdout.write(`${text}\n`);
 }
 
 /** Returns the positions of inputs that remain constants: constant indices and a constant axis. */

@@ -57,7 +57,6 @@ export interface ChunkedOptions extends CallOptions {
   readonly json?: boolean;
 }
 
-/** Throws a `Failure` if chunked runs do not support the target or the options. */
 function checkUsage(target: string, options: ChunkedOptions): void {
   const { expect, queue, redis, job, slurm, tasksPerElement } = options;
   if (!isOperator(target)) {
@@ -140,7 +139,6 @@ async function endFolder(folder: string, id: string, { job }: ChunkedOptions): P
   if (job === undefined) await removeJob(folder, id);
 }
 
-/** Returns the number of the axis of data that has a name. */
 function axisNumber(axis: string, { dimensionNames }: ChunkedArray): string {
   const number = dimensionNames?.indexOf(axis) ?? -1;
   if (number >= 0) return String(number);

@@ -22,8 +22,8 @@ import { coordinatesOf } from "../text/cells.ts";
 import { cellOf } from "../text/differences.ts";
 import { codeOf } from "../text/dialect-code.ts";
 import { WRONG_DATA, wrongUsage, type Status } from "../failure.ts";
-import type { Io } from "../io.ts";
-import { JSON_HELP, printJson, quote, didYouMean } from "../text/layout.ts";
+import { printResult, type Io } from "../io.ts";
+import { JSON_HELP, quote, didYouMean } from "../text/layout.ts";
 import { versionTitle } from "../input/operator-call.ts";
 import { addTaskArguments, readCall, type TaskOptions } from "./task.ts";
 
@@ -67,7 +67,12 @@ export function addCompareCommand(program: Command, io: Io, fail: (status: Statu
       const chosen = chooseDialects(options.dialect);
       const { call } = readCall(io, target, texts, options);
       const report = reportOf(call, chosen);
-      await io.stdout.write(`${options.json ? reportJson(report) : reportText(report)}\n`);
+      await printResult(
+        io,
+        options.json,
+        () => reportFacts(report),
+        () => reportText(report),
+      );
       if (report.rows.some(({ agrees, why }) => !agrees && why !== "missing")) fail(WRONG_DATA);
     });
 }
@@ -83,10 +88,8 @@ function chooseDialects(names: readonly string[] | undefined): readonly Dialect[
   return names === undefined ? all : all.filter(({ id }) => names.includes(id));
 }
 
-/** Maximum number of cells that a report lists for a dialect. */
 const MOST_CELLS = 5;
 
-/** A dialect's result beside the exact result. */
 interface Row extends DialectComparison {
   readonly version: string;
   readonly code: string | null;
@@ -178,9 +181,9 @@ function verdictOf({ agrees, why, differing, undecided }: Row, exact: Report["ex
   return typeof exact === "string" ? `no error; ${cells}` : cells;
 }
 
-function reportJson({ title, exact, rows }: Report): string {
+function reportFacts({ title, exact, rows }: Report): object {
   const isError = typeof exact === "string";
-  return printJson({
+  return {
     operator: title,
     error: isError ? exact : null,
     exact: isError ? null : exact.toArray(),
@@ -194,5 +197,5 @@ function reportJson({ title, exact, rows }: Report): string {
       undecided: { count: row.undecided.length, first: row.open },
       code: row.code,
     })),
-  });
+  };
 }

@@ -54,11 +54,9 @@ export function addConformanceCommand(
 interface Verdict {
   readonly name: string;
   readonly status: "ok" | "FAIL" | "skipped";
-  /** The reason why the test failed or was skipped. */
   readonly reason?: string;
 }
 
-/** Runs all test folders, and returns the number of failed folders. */
 async function testAll(io: Io, dir: string, json: boolean): Promise<number> {
   const verdicts: Verdict[] = [];
   for (const folder of findFolders(io, dir)) {
@@ -124,10 +122,8 @@ function testFolder(io: Io, folder: string): Omit<Verdict, "name"> {
   }
 }
 
-/** Reports that a test needs an unsupported feature. */
 class Unsupported extends Failure {}
 
-/** Returns true if a Cast failed because this package does not support its data types. */
 const isMissingCast = (error: unknown): boolean =>
   isTensorError(error, "dtype", "attribute") && error.op === "Cast";
 
@@ -141,7 +137,6 @@ function obstacleOf(model: Model): string | null {
     : `the input ${quote(odd.name)} must be a tensor of a data type that this package has`;
 }
 
-/** Describes each output's first difference in a sentence. */
 function testDataSet(io: Io, model: Model, folder: string, set: string): string[] {
   const { graph } = model;
   const files = list(io, path.join(folder, set));

@@ -121,7 +121,6 @@ async function explainTask(
   if (sentence !== undefined) throw wrongData(sentence, error);
 }
 
-/** Compares another runtime's result with the exact result. */
 interface Expectation {
   readonly facts: object;
   readonly text: string;

@@ -47,14 +47,12 @@ export const addGradientOptions = (command: Command): Command =>
         "first, last, or all (the whole gradient each)",
     );
 
-/** A parsed --cell value, which identifies an input element. */
 interface NamedCell {
   readonly text: string;
   readonly input: string;
   readonly coordinates: readonly number[];
 }
 
-/** Parsed gradient options. */
 interface GradientRequest {
   /** File that contains the output gradient; undefined for a gradient of ones. */
   readonly file: string | undefined;
@@ -63,7 +61,6 @@ interface GradientRequest {
   readonly cells: readonly NamedCell[] | null;
 }
 
-/** The gradients of a call and the elements to explain. */
 interface ExplainedGradient extends Pick<GradientRequest, "file" | "ties"> {
   readonly explained: GradientExplanation;
   readonly outputGradient: Tensor;
@@ -132,7 +129,6 @@ export function gradientOf(
 interface InputGradient {
   readonly name: string;
   readonly gradient: Tensor;
-  /** Number of elements that `elements` yields. */
   readonly count: number;
   /** Yields the coordinates of every element of updates, or of every data element that indices address. */
   elements(): Iterable<readonly number[]>;
@@ -155,7 +151,6 @@ function gradientsOf({ explained: { call, gradients } }: ExplainedGradient): Inp
 /** The whole of a tensor, as a target without coordinates. */
 const WHOLE: readonly { readonly coordinates: readonly number[] }[] = [{ coordinates: [] }];
 
-/** Yields the coordinates of all elements of the targets, in row-major order. */
 function* elementsOf(
   targets: Iterable<{ readonly coordinates: readonly number[] }>,
   rest: readonly number[],
@@ -198,7 +193,6 @@ export function gradientText(asked: ExplainedGradient, canvas: Canvas): string {
     .join("");
 }
 
-/** Prints the input elements that the command explains without --cell. */
 function elementsText(asked: ExplainedGradient, input: InputGradient): string {
   const { name, gradient, count } = input;
   if (count === 0) return "";
@@ -215,7 +209,6 @@ function elementsText(asked: ExplainedGradient, input: InputGradient): string {
 
 const HEAD = ["element", "gradient", "factor * gradient of output"] as const;
 
-/** Prints a table with one line for each output element that contributes to a gradient. */
 function cellsText(asked: ExplainedGradient, cells: readonly GradientCell[]): string {
   const { explained, outputGradient } = asked;
   const { call } = explained;
@@ -261,7 +254,6 @@ const factsOf = (tensor: Tensor): object => {
   return { dtype, shape, values: valuesOf(tensor) };
 };
 
-/** Yields the elements that the command explains without --cell. */
 function* cellsOf(
   { cell }: GradientExplanation,
   gradients: readonly InputGradient[],

@@ -127,7 +127,6 @@ const inspectFile = (io: Io, file: string, progress: ProgressLine): Report =>
     return inspectModel(model);
   });
 
-/** Totals for all inspected models. */
 type Totals = Record<keyof Counts | "models" | "found" | "unreadable" | "nodes", number>;
 
 /** Inspects models sequentially, to keep only one model in memory. */

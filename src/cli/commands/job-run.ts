@@ -33,7 +33,6 @@ export interface LocalRun {
 }
 
 interface RedisRun {
-  /** The Redis server URL. */
   readonly redis: string;
   readonly queue?: string | undefined;
   readonly attempts?: number | undefined;
@@ -73,7 +72,6 @@ export async function runHere(
   return stages;
 }
 
-/** Returns a function that prints notes without a line of progress. */
 const noteBeside =
   (io: Io, line: ProgressLine) =>
   (sentence: string): void => {
@@ -126,7 +124,6 @@ function printer({ stderr }: Io, line: ProgressLine): (progress: SubmitProgress)
   };
 }
 
-/** Width of a progress bar, in characters. */
 const BAR = 20;
 
 /** Formats a line such as `apply [#######     ] 22 of 60, 610 MB/s, 12 s left`. */
@@ -155,7 +152,6 @@ export function printSeconds(seconds: number): string {
 export const isLong = (stages: readonly StageTimes[]): boolean =>
   stages.reduce((sum, { seconds }) => sum + seconds, 0) > CLI.long;
 
-/** Formats a line for each stage that took at least a second. */
 export const stageLines = (stages: readonly StageTimes[]): string[] =>
   stages
     .filter(({ seconds }) => seconds >= CLI.stage)
@@ -164,7 +160,6 @@ export const stageLines = (stages: readonly StageTimes[]): string[] =>
       return `  ${stage}: ${printCount(tasks, "task")}, ${rate}`;
     });
 
-/** Compares the resources used by a job's tasks with the job's plan. */
 export function printTook({ planned, took }: Pick<JobFacts, "planned" | "took">): string[] {
   if (took === null) return [];
   const rows = [

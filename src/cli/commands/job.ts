@@ -50,7 +50,6 @@ interface JsonOption {
   readonly json?: boolean;
 }
 
-/** Adds a command whose argument is the folder of a job. */
 const ofJob = (job: Command, name: string, summary: string, description: string): Command =>
   job
     .command(name)
@@ -225,7 +224,6 @@ const TAKERS: Readonly<Record<string, string>> = {
   task: "job task",
 };
 
-/** Returns a table of the processes that work on a job; empty if no process has reported. */
 function workerLines(workers: readonly JobWorkerFacts[]): string[] {
   if (workers.length === 0) return [];
   const rows = workers.map(({ host, process, by, threads, done, seconds, rate, age }) => [
@@ -333,7 +331,6 @@ export function parseTasks(text: string, { name, tasks }: Stage): number[] {
 
 /** One line in the output of `ndscatter job list`. */
 interface ListedJob {
-  /** The job's folder; null if unknown. */
   readonly folder: string | null;
   readonly state: string;
   /** The job's call; null if the job cannot be read. */

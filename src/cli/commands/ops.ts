@@ -55,7 +55,6 @@ export function addOpsCommand(program: Command, io: Io): void {
     });
 }
 
-/** The output of `ndscatter ops`, as JSON data and as text. */
 interface Answer {
   readonly facts: unknown;
   text(): string;
@@ -108,7 +107,6 @@ function showChanges(operator: string, diff: readonly string[], domain?: string)
   };
 }
 
-/** Prints one line per version. */
 function printVersions(versions: readonly OperatorVersion[]): string {
   const heading = ["domain", "operator", "version", "attributes", "index types", "data types"];
   const rows = versions.map((version) => [
@@ -122,7 +120,6 @@ function printVersions(versions: readonly OperatorVersion[]): string {
   return printTable([heading, ...rows]);
 }
 
-/** Prints an operator's versions, with the changes in each version after the first. */
 function printHistory(versions: readonly OperatorVersion[]): string {
   const [first, ...later] = versions;
   const history = later.map((version, position) => {
@@ -145,7 +142,6 @@ const STAYS = {
   update: "the update replaces the value in data unless that value is greater (max) or less (min)",
 } as const;
 
-/** Prints all properties of one version, with the names from the specification. */
 function printSchema(version: OperatorVersion): string {
   const { domain, attributes, inputs, outputs, typeConstraints } = version;
   const facts = printTable([
@@ -204,7 +200,6 @@ function printTypeName(type: string, domain: OperatorVersion["domain"]): string 
   return `tensor(${"name" in row.onnx ? row.onnx.name : type})`;
 }
 
-/** Summarizes the data types allowed for indices. */
 function indexTypes(version: OperatorVersion): string {
   const indices = version.inputs.find((input) => roleOf(input) === "indices");
   const types = typesOf(version, indices?.type ?? "");

@@ -76,7 +76,6 @@ Examples:
   ndscatter run ScatterND table.zarr ids.npy rows.npy -o new.zarr --memory 1G
   ndscatter run ScatterND table.zarr ids.npy rows.npy --in-place --job job/`;
 
-/** The options of chunked runs. */
 const CHUNKED_OPTIONS: readonly Option[] = [
   memoryOption("run chunk by chunk within this amount of memory, such as 1G"),
   new Option("--job <folder>", "run chunk by chunk, and keep unfinished work in this folder"),
@@ -146,10 +145,8 @@ export function addRunCommand(program: Command, io: Io): void {
     });
 }
 
-/** Extracts the file name from `NAME=FILE`; text without a name is returned unchanged. */
 const fileOf = (text: string): string => text.replace(/^\w+=/, "");
 
-/** Returns the first option that only chunked runs have. */
 function chunkedOption(options: RunOptions): Option | undefined {
   const given: Readonly<Record<string, unknown>> = { ...options };
   return CHUNKED_OPTIONS.find((one) => given[one.attributeName()] !== undefined);
@@ -291,9 +288,7 @@ function checkInPlace(
 interface Output {
   readonly name: string;
   readonly tensor: Tensor;
-  /** The file that contains the result. */
   readonly file: string | undefined;
-  /** The file that contains the expected result. */
   readonly expected?: string;
   /** The difference from the expected result; null if the results are equal. */
   readonly difference?: Difference | null;

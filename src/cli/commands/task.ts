@@ -21,24 +21,20 @@ import {
 } from "../../entries/onnx.ts";
 import { asUsage, printFile, withPath, wrongData, wrongUsage } from "../failure.ts";
 import type { Io } from "../io.ts";
-import { printName } from "../text/layout.ts";
+import { listFirst, printName } from "../text/layout.ts";
 import { addCallOptions, isOperator, parseCall, type CallOptions } from "../input/operator-call.ts";
 import { bindInputFiles } from "../input/arguments.ts";
 import { checkOneInput, readModelFile, readTensorFiles } from "../input/read-files.ts";
 
-/** Output tensors by name. */
 export type Results = ReadonlyMap<string, Tensor>;
 
 export interface Task {
-  /** Name of the task, for messages. */
   readonly title: string;
   readonly inputs: readonly string[];
   /** Names of inputs that may be omitted, because they are optional or have default values in the model. */
   readonly optional: ReadonlySet<string>;
   readonly outputs: readonly string[];
-  /** Notes for the user. */
   readonly notes: readonly string[];
-  /** The model file. */
   readonly file?: string;
   /** True if the task's only output is the output of the node that `call` returns. */
   readonly isOneNode: boolean;
@@ -163,7 +159,11 @@ function nodeTask(
   const unknown = [`${printFile(file)}: `, "unsupported-model"] as const;
   const placed = withPath(file, () => asUsage(() => index.find(name), ...unknown));
   const { node, place } = placed;
-  checkSupported(file, { ...model, opsets: place.opsets, graph: { ...model.graph, nodes: [node] } });
+  checkSupported(file, {
+    ...model,
+    opsets: place.opsets,
+    graph: { ...model.graph, nodes: [node] },
+  });
   const isOneNode = isOperator(node.op);
   if (!isForRun && !isOneNode) {
     const sentence = `${node.op} is not a scatter or gather; the model has ${listNodes(index.family)}`;
@@ -207,8 +207,7 @@ const MOST_NAMED = 20;
 function checkSupported(file: string, model: Model): void {
   const missing = withPath(file, () => unsupportedOperators(model));
   if (missing.length === 0) return;
-  const more = missing.length > MOST_NAMED ? ` and ${missing.length - MOST_NAMED} more` : "";
-  const named = missing.slice(0, MOST_NAMED).join(", ") + more;
+  const named = listFirst(missing, MOST_NAMED);
   const advice = "choose one node with --node, or run the model with --with onnxruntime-node";
   const sentence = `the model has operators that this package does not run: ${named}; ${advice}`;
   throw wrongData(`${printFile(file)}: ${sentence}`);

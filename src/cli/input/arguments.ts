@@ -9,7 +9,6 @@ import { isUrl } from "./places.ts";
 import { didYouMean, printName, quote } from "../text/layout.ts";
 import type { Codec } from "../../entries/zarr.ts";
 
-/** The packages of ONNX Runtime. */
 export const PACKAGES = ["onnxruntime-node", "onnxruntime-web"];
 
 export function parseInteger(text: string): number | null {
@@ -34,7 +33,6 @@ export function parseWhole(text: string, name: string, low: number, high = Infin
   );
 }
 
-/** Returns an option whose value is an integer from `low` to `high`. */
 export const wholeOption = (
   flags: string,
   description: string,
@@ -106,7 +104,6 @@ interface CommandInputs {
   /** Name of the operator or model for messages, such as `ScatterND-18`. */
   readonly title: string;
   readonly inputs: readonly string[];
-  /** Names of optional inputs. */
   readonly optional: ReadonlySet<string>;
 }
 

@@ -33,7 +33,6 @@ import {
 } from "./made-up.ts";
 import { filesOf, readTensorFiles } from "./read-files.ts";
 
-/** The options of `addFeedOptions`, and of commands that use them. */
 export interface FeedOptions {
   readonly feed?: readonly string[];
   readonly random?: boolean;
@@ -76,7 +75,6 @@ export const allFiles = (
   ];
 };
 
-/** Help paragraph for commands with these options. */
 export const RANDOM_HELP = `
 --random generates the inputs that have no --feed. Floats are between -1 and 1.
 Indices of scatters and gathers are within the bounds of their axes, if the model
@@ -179,7 +177,6 @@ export function feedsOf(
 const isSized = (shape: readonly Dim[]): shape is readonly number[] =>
   shape.every((dim) => typeof dim === "number");
 
-/** The texts of the options by input name. */
 type Said = Readonly<Record<"feed" | "shape" | "value" | "range", ReadonlyMap<string, string>>>;
 
 /** Options that exclude each other for one input. */
@@ -233,7 +230,6 @@ function byInput(
   return found;
 }
 
-/** Separates inputs that will be generated from inputs that need a file. */
 function chooseInputs(
   file: string,
   model: Model,

@@ -23,7 +23,6 @@ import { printShape } from "../../entries/operators.ts";
 interface Span {
   readonly low: number;
   readonly high: number;
-  /** True for integers. */
   readonly isWhole: boolean;
 }
 
@@ -47,7 +46,6 @@ export function randomFrom(seed: number): Random {
 
 const isFloat = (dtype: DType): boolean => dtype.includes("float");
 
-/** Range of random floats for inputs without options. */
 const USUAL: Span = { low: -1, high: 1, isWhole: false };
 
 /**
@@ -118,7 +116,6 @@ function zerosOf(name: string, dtype: DType, shape: readonly number[]): Tensor {
   throw wrongUsage(sentence);
 }
 
-/** Tensor type with a known shape. */
 interface SizedType {
   readonly dtype: DType;
   readonly shape: readonly number[];
@@ -172,7 +169,6 @@ export const indexSpans = (sizes: readonly number[] | undefined, dtype: DType): 
         isWhole: true,
       }));
 
-/** Returns the largest integer in a data type, or Infinity for floats. */
 function mostOf(dtype: DType): number {
   const [, unsigned, bits] = /^(u?)int(\d+)$/.exec(dtype) ?? [];
   if (bits !== undefined) return 2 ** (Number(bits) - (unsigned === "" ? 1 : 0)) - 1;
@@ -248,7 +244,6 @@ export function givenShapes(
   );
 }
 
-/** Infers the sizes of named dimensions from input shapes. */
 export function boundDims(
   inputs: readonly ValueInfo[],
   shapes: ReadonlyMap<string, readonly number[]>,
@@ -308,7 +303,6 @@ export function sizeOptions(
   return [...dims, ...shapes].join(" ");
 }
 
-/** Quotes a shell argument. */
 export const inShell = (text: string): string =>
   /^[\w./:=,+-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 

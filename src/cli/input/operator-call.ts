@@ -34,7 +34,6 @@ export interface Call {
   readonly given: ReadonlyMap<string, Tensor>;
 }
 
-/** Adds the options that select an operator version. */
 export const addVersionOptions = (command: Command): Command =>
   command
     .option("--domain <name>", "ai.onnx or openvino (default: the domain that has the operator)")
@@ -84,7 +83,6 @@ export function resolveTyped(op: string, opset?: number, domain?: string): Opera
   );
 }
 
-/** Formats a title such as `ScatterND-18`. */
 export const versionTitle = ({ name, sinceVersion }: OperatorVersion): string =>
   `${name}-${sinceVersion}`;
 
@@ -116,7 +114,6 @@ export function parseCall(op: string, { domain, opset, attr = [], axis }: CallOp
   return { node, version, title: versionTitle(version), given };
 }
 
-/** Parses the values of attributes and of an input axis. */
 function parseValues(
   texts: readonly string[],
   version: OperatorVersion,

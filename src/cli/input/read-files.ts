@@ -37,11 +37,9 @@ export function readTensorFile(io: Io, file: string): Tensor {
   return withPath(file, () => read(readRange(io, file), externalReader(folderOf(io, file))));
 }
 
-/** Reads several tensor files and returns their tensors by name. */
 export const readTensorFiles = (io: Io, files: ReadonlyMap<string, string>): Map<string, Tensor> =>
   new Map([...files].map(([name, file]) => [name, readTensorFile(io, file)]));
 
-/** Returns a file's bytes, or all bytes from standard input. */
 export const readBytes = (io: Io, file: string): Uint8Array =>
   withPath(file, () => (file === STDIN ? readInput(io) : readRange(io, file)));
 
@@ -72,7 +70,6 @@ export const withModel = <T>(io: Io, file: string, action: (model: Model) => T):
     return action(readIR(readRange(io, file), bin.exists ? bin : undefined));
   });
 
-/** Reads all bytes from standard input. */
 function readInput({ stdin }: Io): Uint8Array {
   if (stdin.isTTY) {
     throw wrongUsage("standard input is a terminal; pipe a file into the command, or name one");

@@ -44,13 +44,10 @@ export interface RuntimeOptions extends FeedOptions {
   readonly threads?: readonly number[];
   readonly iteration?: number;
   readonly call?: number;
-  /** The runtime's package name. */
   readonly runtime?: string;
-  /** The execution provider. */
   readonly provider?: string;
 }
 
-/** Adds the options that select the runtime. */
 export const addRuntimeOptions = (command: Command): Command =>
   command
     .optionsGroup("The runtime:")
@@ -98,9 +95,7 @@ export const addCheckOptions = (command: Command): Command =>
       ),
     );
 
-/** Session factories for the user's runtime. */
 export interface Sessions {
-  /** The runtime's package name. */
   readonly runtime: string;
   /** Options for `ndscatter/onnx` functions. */
   readonly own: Pick<CaptureOptions, "createSession" | "external">;

@@ -57,9 +57,7 @@ export async function writeFiles(
 interface Place {
   /** Absolute path with links resolved. */
   readonly to: string;
-  /** Permissions of the existing file. */
   readonly mode?: number;
-  /** True if the existing file has other hard links. */
   readonly hasOtherLinks: boolean;
 }
 

@@ -26,7 +26,6 @@ export function coordinatesOf(position: number, shape: readonly number[]): numbe
   return at;
 }
 
-/** Returns all elements in row-major order. */
 export function scalarsOf(tensor: Tensor): Scalar[] {
   let level: unknown[] = [tensor.toArray()];
   // One level of lists is flattened per axis, so that the two parts of a complex number remain together.
@@ -63,7 +62,6 @@ export function printCell({ dtype }: Tensor, value: Scalar): string {
     : `${characters.slice(0, MOST_TEXT - 4).join("")}..."`;
 }
 
-/** Returns the number of visible characters of `text`. */
 export const lengthOf = (text: string): number => Array.from(text).length;
 
 export const TYPE_HELP = `A type is a data type and a shape, such as float32[2,3]. A dimension is a size, a

@@ -58,7 +58,6 @@ export function compareTensors(
   return difference(at, `${left} (bits ${leftBits})`, `${right} (bits ${rightBits})`, true);
 }
 
-/** Returns one cell as a scalar tensor. */
 export function cellOf({ dtype, shape, data }: Tensor, at: readonly number[]): Tensor {
   const { lanes } = DTYPES[dtype];
   const start = lanes * positionOf(at, shape);

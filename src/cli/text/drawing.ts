@@ -14,7 +14,6 @@ const MARKS: Readonly<Record<Mark, { readonly sign: string; readonly colour: num
   bad: { sign: "!", colour: 31 },
 };
 
-/** Size and capabilities of the output area. */
 export interface Canvas {
   readonly columns: number;
   readonly isColoured: boolean;

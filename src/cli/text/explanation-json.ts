@@ -5,7 +5,6 @@ import type { Explanation, GradientCell, Read, StoryStep, Tensor } from "../../e
 import { valuesOf } from "./cells.ts";
 import { printJson } from "./layout.ts";
 
-/** Optional parts of the JSON that the user requested. */
 interface MoreFacts {
   /** Comparison with another runtime's result. */
   readonly expected?: object | undefined;

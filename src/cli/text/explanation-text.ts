@@ -104,7 +104,6 @@ function picturesText(explanation: Explanation, { output: name }: Names, canvas:
   return [...pictures, ...(legend.length === 0 ? [] : [legend.join(", ")])].join("\n\n");
 }
 
-/** Descriptions of the marks. */
 const LEGEND: Readonly<Record<Mark, string>> = {
   once: "addressed once",
   repeated: "addressed more than once",
@@ -138,7 +137,6 @@ const targetMarks = ({ targets }: ScatterStory | GatherStory, tensor: Tensor): M
     ),
   );
 
-/** Marks every element of a slice. */
 function sliceMarks(
   coordinates: readonly number[],
   { shape }: Tensor,
@@ -190,7 +188,6 @@ function rowsText({ rows, rowRanges }: Summary): string {
 export const cellName = (name: string, coordinates: readonly number[]): string =>
   coordinates.length === 0 ? name : name + printShape(coordinates);
 
-/** Prints the history of each target, with one line per step. */
 function scatterText(story: ScatterStory, names: Names): string {
   const { targets } = story;
   const blocks = [...first(targets, MOST_TARGETS)].map(({ coordinates, count, steps }) =>
@@ -243,7 +240,6 @@ function stepLines<V>(
   return [...alignedLines(shown.map(([change, why]) => [`  ${change}`, why])), ...andMore(left)];
 }
 
-/** Aligns two columns. */
 const alignedLines = (rows: readonly (readonly string[])[]): string[] =>
   rows.length === 0 ? [] : printTable(rows).split("\n");
 

@@ -15,7 +15,6 @@ export class ProgressLine {
   readonly #terminal: Terminal;
   readonly #now: () => number;
   #shownAt: number;
-  /** Length of the displayed text. */
   #length = 0;
   readonly #hasLines: boolean;
 
