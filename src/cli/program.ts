@@ -40,7 +40,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
   explain: async () => (await import("./commands/explain.ts")).addExplainCommand,
   compare: async () => (await import("./commands/compare.ts")).addCompareCommand,
   ops: async () => (await import("./commands/ops.ts")).addOpsCommand,
-  infer: async () => (await import("./commands/infer.ts")).addInferCommand,
+  infer: async () => (await import("./commands/ops.ts")).addInferCommand,
   inspect: async () => (await import("./commands/inspect.ts")).addInspectCommand,
   convert: async () => (await import("./commands/convert.ts")).addConvertCommand,
   capture: async () => (await import("./commands/capture.ts")).addCaptureCommand,

@@ -1,5 +1,6 @@
 /** Copies an array chunk by chunk to a new array or into a part of an array. A new array that fails is removed. */
 
+import { partOf, placeOf } from "../input/arguments.ts";
 import * as fs from "node:fs";
 import * as path from "node:path";
 import {
@@ -12,12 +13,10 @@ import {
   product,
 } from "./array-facts.ts";
 import { errorAt, wrongData, wrongUsage } from "../failure.ts";
-import { partOf, placeOf } from "../input/places.ts";
 import { checkArrayFormat } from "../input/read-files.ts";
 import { isSameFile } from "../input/write-files.ts";
-import type { Io } from "../io.ts";
+import { type Io, ProgressLine } from "../io.ts";
 import { coordinatesOf } from "../text/cells.ts";
-import { ProgressLine } from "../text/progress.ts";
 import { printCount } from "../../core/foreign.ts";
 import { CLI } from "../../core/limits.ts";
 import { DTYPES, isTensorError } from "../../entries/index.ts";

@@ -1,9 +1,9 @@
 /** Describes stored arrays and Zarr groups, as data and as text. */
 
+import { isUrl, openPart, partOf, placeOf } from "../input/arguments.ts";
 import * as fs from "node:fs";
 import { shownUrl } from "../../arrays/boxes/urls.ts";
 import { errorAt, Failure, wrongData } from "../failure.ts";
-import { isUrl, openPart, partOf, placeOf } from "../input/places.ts";
 import { type Io, printNote } from "../io.ts";
 import { escapeControls, printTable } from "../text/layout.ts";
 import { printCount } from "../../core/foreign.ts";

@@ -14,11 +14,9 @@ import {
   printGroup,
 } from "./array-facts.ts";
 import { wrongUsage } from "../failure.ts";
-import { addCodec, parseChunks, parseSizes } from "../input/arguments.ts";
-import { partOf } from "../input/places.ts";
-import { type Io, printNote } from "../io.ts";
-import { JSON_HELP, printJson } from "../text/layout.ts";
-import { ProgressLine } from "../text/progress.ts";
+import { addCodec, parseChunks, parseSizes, partOf } from "../input/arguments.ts";
+import { printResult, type Io, printNote, ProgressLine } from "../io.ts";
+import { JSON_HELP } from "../text/layout.ts";
 import { printCount } from "../../core/foreign.ts";
 import { append, type ChunkedArray, resize } from "../../entries/zarr.ts";
 
@@ -99,15 +97,15 @@ export function addArrayCommand(program: Command, io: Io): void {
     .option("--json", JSON_HELP)
     .addHelpText("after", HELP)
     .action(async (name: string, options: ArrayCommand) =>
-      io.stdout.write(`${await arrayText(io, name, options)}\n`),
+      printResult(io, await arrayResult(io, name, options)),
     );
 }
 
-async function arrayText(
+async function arrayResult(
   io: Io,
   name: string,
   { output, json = false, consolidate = false, ...given }: ArrayCommand,
-): Promise<string> {
+): Promise<string | object> {
   const { append: more, axis, resize: shape, ...options } = given;
   const printing = { output, json: json || undefined };
   if (consolidate) {
@@ -126,10 +124,10 @@ async function arrayText(
   const [odd] = Object.keys(options);
   if (odd !== undefined) throw wrongUsage(`--${odd} needs -o`);
   const group = await groupFactsOf(io, name);
-  if (group !== null) return json ? printJson(group) : printGroup(group);
+  if (group !== null) return json ? group : printGroup(group);
   const array = await openNamed(io, name, (sentence) => void printNote(io, sentence));
   const facts = await factsOf(name, array);
-  return json ? printJson(facts) : printFacts(facts);
+  return json ? facts : printFacts(facts);
 }
 
 interface ChangeOptions {

@@ -16,7 +16,7 @@ import {
 } from "../../entries/onnx.ts";
 import { writeNpy } from "../../entries/npy.ts";
 import { errorAt, withPath, wrongData, wrongUsage } from "../failure.ts";
-import { printNote, type Io } from "../io.ts";
+import { printResult, printNote, type Io } from "../io.ts";
 import { printLines, quote } from "../text/layout.ts";
 import { addFeedOptions, allFiles, feedsOf, RANDOM_HELP } from "../input/feeds.ts";
 import {
@@ -137,7 +137,7 @@ async function writeCase(
     problem !== null && `the runtime says: ${problem}`,
     `ndscatter explain ${[...files, ...expected].join(" ")}`,
   );
-  await io.stdout.write(`${text}\n`);
+  await printResult(io, text);
 }
 
 /** Returns the positions of inputs that remain constants: constant indices and a constant axis. */

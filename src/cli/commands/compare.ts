@@ -67,12 +67,7 @@ export function addCompareCommand(program: Command, io: Io, fail: (status: Statu
       const chosen = chooseDialects(options.dialect);
       const { call } = readCall(io, target, texts, options);
       const report = reportOf(call, chosen);
-      await printResult(
-        io,
-        options.json,
-        () => reportFacts(report),
-        () => reportText(report),
-      );
+      await printResult(io, options.json ? reportFacts(report) : reportText(report));
       if (report.rows.some(({ agrees, why }) => !agrees && why !== "missing")) fail(WRONG_DATA);
     });
 }

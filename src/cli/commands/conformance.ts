@@ -15,8 +15,8 @@ import { isTensorError, tensor, type Tensor } from "../../entries/index.ts";
 import { runModel, unsupportedOperators, type Model, type ValueInfo } from "../../entries/onnx.ts";
 import { compareTensors } from "../text/differences.ts";
 import { Failure, failureOf, withPath, wrongData, WRONG_DATA, type Status } from "../failure.ts";
-import type { Io } from "../io.ts";
-import { JSON_HELP, printJson, quote } from "../text/layout.ts";
+import { printResult, type Io } from "../io.ts";
+import { JSON_HELP, quote } from "../text/layout.ts";
 import { isFolder, readModelFile, readTensorFile } from "../input/read-files.ts";
 
 const HELP = `
@@ -73,9 +73,7 @@ async function testAll(io: Io, dir: string, json: boolean): Promise<number> {
     verdicts.filter((verdict) => verdict.status === status).length;
   const [passed, failed, skipped] = [count("ok"), count("FAIL"), count("skipped")];
   const summary = `${passed} passed, ${failed} failed, ${skipped} skipped`;
-  await io.stdout.write(
-    `${json ? printJson({ passed, failed, skipped, folders: verdicts }) : summary}\n`,
-  );
+  await printResult(io, json ? { passed, failed, skipped, folders: verdicts } : summary);
   return failed;
 }
 

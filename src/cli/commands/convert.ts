@@ -97,12 +97,8 @@ export function addConvertCommand(program: Command, io: Io): void {
         // Encoding the output reads the source model's constants, which may be in external files.
         withPath(file, () => encode(output, conversion.model)),
       );
-      await printResult(
-        io,
-        json,
-        () => conversionFacts(output, conversion),
-        () => conversionText(output, conversion),
-      );
+      const print = json ? conversionFacts : conversionText;
+      await printResult(io, print(output, conversion));
     });
 }
 

@@ -114,12 +114,7 @@ export function addFixCommand(program: Command, io: Io, fail: (status: Status) =
       if (cured !== null && written !== null)
         await writeFiles(io, [{ file: written, bytes: withOwnWeights(io, file, cured) }]);
       const context = { file, runtime, provider: options.provider, dataFiles, output, written };
-      await printResult(
-        io,
-        json,
-        () => fixFacts(file, report, written),
-        () => fixText(report, context),
-      );
+      await printResult(io, json ? fixFacts(report, context) : fixText(report, context));
       if (!report.agrees && report.chosen === null) fail(WRONG_DATA);
     });
 }
@@ -280,7 +275,7 @@ function codeLines(
   ].map((line) => `  ${line}`);
 }
 
-function fixFacts(file: string, report: FixReport, written: string | null): object {
+function fixFacts(report: FixReport, { file, written }: Context): object {
   const { verified, cures, chosen, ...rest } = report;
   const nodes = verified.nodes.map(({ path, op, verdict, sentence, isReproducible }) => {
     return { path, op, verdict, sentence, isReproducible };

@@ -5,8 +5,15 @@ import { asUsage, printFile, wrongData, wrongUsage } from "../failure.ts";
 import { parseInteger, repeatable } from "../input/arguments.ts";
 import { readTensorFile } from "../input/read-files.ts";
 import type { Io } from "../io.ts";
-import { coordinatesOf, printCell, printType, valuesOf } from "../text/cells.ts";
-import { type Canvas, drawTensor, isSmall } from "../text/drawing.ts";
+import {
+  type Canvas,
+  coordinatesOf,
+  drawTensor,
+  isSmall,
+  printCell,
+  printType,
+  valuesOf,
+} from "../text/cells.ts";
 import { cellName, first, indexText, type Names, namesOf } from "../text/explanation-text.ts";
 import { printTable, quote } from "../text/layout.ts";
 import {

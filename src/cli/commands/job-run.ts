@@ -8,11 +8,15 @@ import * as os from "node:os";
 import * as path from "node:path";
 import type { Command } from "commander";
 import { wrongUsage } from "../failure.ts";
-import { DEFAULT_MEMORY, memoryOption, repeatable, wholeOption } from "../input/arguments.ts";
-import { isUrl } from "../input/places.ts";
-import { type Io, printNote, untilInterrupted } from "../io.ts";
-import { printJson, printTable } from "../text/layout.ts";
-import { ProgressLine } from "../text/progress.ts";
+import {
+  DEFAULT_MEMORY,
+  memoryOption,
+  repeatable,
+  wholeOption,
+  isUrl,
+} from "../input/arguments.ts";
+import { printResult, type Io, printNote, untilInterrupted, ProgressLine } from "../io.ts";
+import { printTable } from "../text/layout.ts";
 import { printAmount, printCount } from "../../core/foreign.ts";
 import { CLI } from "../../core/limits.ts";
 import type { JobWorker, SubmitProgress, TasksDone } from "../../entries/bullmq.ts";
@@ -175,7 +179,7 @@ export function printTook({ planned, took }: Pick<JobFacts, "planned" | "took">)
 /** Implements `ndscatter run --plan`, which prints upper bounds for a job's work, and an estimated running time. */
 export async function printPlan(io: Io, request: JobRequest, isJson: boolean): Promise<void> {
   const plan = await planJob(request);
-  if (isJson) return void (await io.stdout.write(`${printJson(plan)}\n`));
+  if (isJson) return printResult(io, plan);
   const { chunks, chunksPerTask, growth, read, stages, taskBytes, threads, written } = plan;
   const { diskRate: rate, seconds, shortage } = plan;
   const { shuffle, ...inputs } = read;
@@ -205,7 +209,7 @@ export async function printPlan(io: Io, request: JobRequest, isJson: boolean): P
     ],
     ...(shortage === null ? [] : [["note", printShortage(shortage)]]),
   ];
-  await io.stdout.write(`${printTable(rows)}\n`);
+  return printResult(io, printTable(rows));
 }
 
 interface WorkerCommand {

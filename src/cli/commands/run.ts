@@ -14,8 +14,10 @@ import {
   parseChunks,
   repeatable,
   wholeOption,
+  isUrl,
+  partOf,
+  placeOf,
 } from "../input/arguments.ts";
-import { isUrl, partOf, placeOf } from "../input/places.ts";
 import { checkOneInput, readTensorFiles, checkFormat } from "../input/read-files.ts";
 import { checkNotRead, checkPlace, isSameFile, writeFiles } from "../input/write-files.ts";
 import { printNote, printResult, type Io } from "../io.ts";
@@ -229,9 +231,7 @@ async function runTask(
   });
   await printResult(
     io,
-    options.json,
-    () => ({ outputs: made.map(outputJson) }),
-    () => made.map(outputText).join("\n"),
+    options.json ? { outputs: made.map(outputFacts) } : made.map(outputText).join("\n"),
   );
   await printNote(io, ...notes);
   const sentences = [...expected.keys()].flatMap(
@@ -313,7 +313,7 @@ function outputText(output: Output): string {
   ].join("\n");
 }
 
-function outputJson(output: Output): object {
+function outputFacts(output: Output): object {
   const { name, tensor, file, expected, difference, diagnoses } = output;
   const { sentence: _, isNaN: __, ...facts } = difference ?? {};
   return {

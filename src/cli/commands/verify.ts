@@ -119,12 +119,7 @@ export function addVerifyCommand(program: Command, io: Io, fail: (status: Status
         return verifyModel(bytes, feeds, { ...own, ...how, ...more });
       });
       const isRandom = options.random === true && hasRandomIntegers(model, options);
-      await printResult(
-        io,
-        json,
-        () => reportFacts(file, report),
-        () => reportText(file, report, isRandom),
-      );
+      await printResult(io, json ? reportFacts(file, report) : reportText(file, report, isRandom));
       if (!report.agrees) fail(WRONG_DATA);
     });
 }

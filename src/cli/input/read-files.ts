@@ -5,9 +5,8 @@
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { Failure, reasonOf, STDIN, withPath, wrongData, wrongUsage } from "../failure.ts";
-import type { Io } from "../io.ts";
+import { type Io, showProgress } from "../io.ts";
 import { quote } from "../text/layout.ts";
-import { showProgress } from "../text/progress.ts";
 import { CLI, FILES } from "../../core/limits.ts";
 import { OPEN } from "../../core/resources.ts";
 import { type Tensor, TensorError } from "../../entries/index.ts";

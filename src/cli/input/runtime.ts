@@ -24,11 +24,10 @@ import {
   type SessionSettings,
 } from "../../entries/onnx.ts";
 import { errorAt, printFile, STDIN, withPath, wrongUsage } from "../failure.ts";
-import type { Io } from "../io.ts";
+import { type Io, ProgressLine } from "../io.ts";
 import { PACKAGES, parseWhole, repeatable, wholeOption } from "./arguments.ts";
 import { addFeedOptions, type FeedOptions } from "./feeds.ts";
 import { externalReader, folderOf, fromNoFolder, readBytes, readLight } from "./read-files.ts";
-import { ProgressLine } from "../text/progress.ts";
 
 /** The part of the runtime's interface that this package uses. */
 interface Runtime {

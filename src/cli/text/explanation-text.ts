@@ -14,8 +14,16 @@ import type {
   Tensor,
 } from "../../entries/index.ts";
 import { printShape } from "../../entries/operators.ts";
-import { positionOf, printCell, scalarsOf } from "./cells.ts";
-import { drawTensor, isSmall, paint, type Canvas, type Mark } from "./drawing.ts";
+import {
+  drawTensor,
+  isSmall,
+  paint,
+  positionOf,
+  printCell,
+  scalarsOf,
+  type Canvas,
+  type Mark,
+} from "./cells.ts";
 import { printName, printTable } from "./layout.ts";
 import { versionTitle } from "../input/operator-call.ts";
 
