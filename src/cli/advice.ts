@@ -5,10 +5,12 @@
 
 import * as fs from "node:fs";
 import * as path from "node:path";
-import { isDType, isTensorError, type ErrorCode, type TensorError } from "../entries/index.ts";
+import type { ErrorCode, TensorError } from "../entries/index.ts";
 import { nearestName } from "../core/foreign.ts";
 import type { Failure } from "./failure.ts";
 import { printName } from "./text/layout.ts";
+import { isTensorError } from "../core/errors.ts";
+import { isDType } from "../core/tensor/dtype.ts";
 
 interface Case {
   readonly command: string;

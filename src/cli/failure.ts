@@ -5,7 +5,8 @@
 
 import { getSystemErrorMap } from "node:util";
 import { CommanderError } from "commander";
-import { isTensorError, type ErrorCode, type TensorError } from "../entries/index.ts";
+import type { ErrorCode, TensorError } from "../entries/index.ts";
+import { isTensorError } from "../core/errors.ts";
 
 export const SUCCESS = 0;
 /** Exit status for invalid data, such as a malformed file, an invalid tensor or a failed test. */

@@ -7,13 +7,13 @@ import * as path from "node:path";
 import type { Command } from "commander";
 import { printFile, type Status, WRONG_DATA } from "../failure.ts";
 import { allFiles, expectedOf, feedsOf, RANDOM_HELP } from "../input/feeds.ts";
-import { withOwnWeights } from "../input/read-files.ts";
 import {
   addCheckOptions,
   inRuntime,
   loadRuntime,
   readRunnable,
   type RuntimeOptions,
+  withOwnWeights,
 } from "../input/runtime.ts";
 import { checkExternal, checkNotRead, checkPlace, writeFiles } from "../input/write-files.ts";
 import { type Io, printNote, printResult } from "../io.ts";

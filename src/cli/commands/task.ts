@@ -6,25 +6,18 @@
 import * as fs from "node:fs";
 import * as path from "node:path";
 import type { Command } from "commander";
-import { run, type Tensor } from "../../entries/index.ts";
-import {
-  listNodes,
-  modelNotes,
-  nodeCall,
-  NodeIndex,
-  runModel,
-  runNode,
-  unsupportedOperators,
-  type Model,
-  type NodeCall,
-  type PlacedNode,
-} from "../../entries/onnx.ts";
+import type { Tensor } from "../../entries/index.ts";
+import type { Model, NodeCall, PlacedNode } from "../../entries/onnx.ts";
 import { asUsage, printFile, withPath, wrongData, wrongUsage } from "../failure.ts";
 import type { Io } from "../io.ts";
 import { listFirst, printName } from "../text/layout.ts";
 import { addCallOptions, isOperator, parseCall, type CallOptions } from "../input/operator-call.ts";
 import { bindInputFiles } from "../input/arguments.ts";
 import { checkOneInput, readModelFile, readTensorFiles } from "../input/read-files.ts";
+import { run } from "../../core/functions.ts";
+import { modelNotes } from "../../models/model/model-notes.ts";
+import { listNodes, NodeIndex } from "../../models/model/node-index.ts";
+import { nodeCall, runModel, runNode, unsupportedOperators } from "../../models/model/run-model.ts";
 
 export type Results = ReadonlyMap<string, Tensor>;
 

@@ -1,20 +1,16 @@
 /** Parses an operator call from the command line: the operator name, `--domain`, `--opset` and `--attr`. */
 
 import type { Command } from "commander";
-import {
-  infer,
-  isDType,
-  operators,
-  tensor,
-  type AttributeSchema,
-  type NodeSpec,
-  type OperatorVersion,
-  type Tensor,
-} from "../../entries/index.ts";
-import { NEWEST_OPSETS, resolve, roleOf, typesOf } from "../../entries/operators.ts";
+import type { AttributeSchema, NodeSpec, OperatorVersion, Tensor } from "../../entries/index.ts";
 import { asUsage, wrongUsage } from "../failure.ts";
 import { quote } from "../text/layout.ts";
 import { parseInteger, repeatable, wholeOption } from "./arguments.ts";
+import { infer } from "../../core/call/check.ts";
+import { NEWEST_OPSETS } from "../../core/operators/operator.ts";
+import { operators, resolve } from "../../core/operators/registry.ts";
+import { roleOf, typesOf } from "../../core/operators/rows.ts";
+import { isDType } from "../../core/tensor/dtype.ts";
+import { tensor } from "../../core/tensor/tensor.ts";
 
 export interface CallOptions {
   readonly domain?: string;

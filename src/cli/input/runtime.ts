@@ -5,6 +5,7 @@
 
 import { printCount } from "../../core/foreign.ts";
 import { createRequire } from "node:module";
+import * as fs from "node:fs";
 import * as path from "node:path";
 import { pathToFileURL } from "node:url";
 import { Option, type Command } from "commander";
@@ -27,7 +28,10 @@ import { errorAt, printFile, STDIN, withPath, wrongUsage } from "../failure.ts";
 import { type Io, ProgressLine } from "../io.ts";
 import { PACKAGES, parseWhole, repeatable, wholeOption } from "./arguments.ts";
 import { addFeedOptions, type FeedOptions } from "./feeds.ts";
-import { externalReader, folderOf, fromNoFolder, readBytes, readLight } from "./read-files.ts";
+import { externalReader, folderOf, fromNoFolder, readBytes, withFile } from "./read-files.ts";
+import { CLI } from "../../core/limits.ts";
+import { withBodies } from "../../models/model/uses.ts";
+import { lightModel, withWeightsOf } from "../../models/onnx/light-model.ts";
 
 /** The part of the runtime's interface that this package uses. */
 interface Runtime {
@@ -183,35 +187,26 @@ function withWeights(
   return [bytes, { extra: { session } }];
 }
 
-/**
- * Moves external tensor data into a model. `model` is a model part from `cut.ts`, including called functions and
- * subgraphs.
- */
-const withOwnData = (model: Model): Model => ({
+/** Moves external tensor data into a part of a model, with its functions and bodies. */
+const withOwnData = ({ functions, ...model }: Model): Model => ({
   ...model,
   graph: ownGraph(model.graph),
-  ...(model.functions && {
-    functions: model.functions.map((one) => ({ ...one, graph: ownGraph(one.graph) })),
-  }),
+  ...(functions && { functions: functions.map((one) => ({ ...one, graph: ownGraph(one.graph) })) }),
 });
 
 const ownGraph = (graph: Graph): Graph => ({
   ...graph,
   constants: graph.constants.map(ownConstant),
-  nodes: graph.nodes.map((node) => ({
-    ...node,
-    attributes: Object.fromEntries(
-      Object.entries(node.attributes).map(([name, one]) => [name, ownAttribute(one)] as const),
-    ),
-  })),
+  nodes: graph.nodes.map((node) => {
+    const attributes = Object.entries(node.attributes).map(([name, one]) => [name, ownData(one)]);
+    return withBodies({ ...node, attributes: Object.fromEntries(attributes) }, ownGraph);
+  }),
 });
 
-function ownAttribute(attribute: Attribute): Attribute {
+function ownData(attribute: Attribute): Attribute {
   const { type, value } = attribute;
   if (type === "tensor") return { ...attribute, value: ownConstant(value) };
-  if (type === "tensors") return { ...attribute, value: value.map(ownConstant) };
-  if (type !== "other" || !attribute.graphs) return attribute;
-  return { ...attribute, graphs: attribute.graphs.map(ownGraph) };
+  return type === "tensors" ? { ...attribute, value: value.map(ownConstant) } : attribute;
 }
 
 /**
@@ -236,6 +231,33 @@ export function readRunnable(io: Io, file: string): { bytes: Uint8Array; model: 
   }
   const bytes = (file === STDIN ? null : readLight(io, file)) ?? readBytes(io, file);
   return { bytes, model: withPath(file, () => readModel(bytes, externalOf(io, file))) };
+}
+
+/**
+ * Returns a large ONNX model whose weights remain in its file. Returns null for a small model, and for a link to a file
+ * in another folder, because external data must be in the model's folder.
+ */
+export function readLight(io: Io, file: string): Uint8Array | null {
+  const place = path.resolve(io.cwd, file);
+  const name = path.basename(place);
+  if ((fs.statSync(place, { throwIfNoEntry: false })?.size ?? 0) < CLI.light) return null;
+  const isInFolder = path.dirname(fs.realpathSync(place)) === fs.realpathSync(path.dirname(place));
+  // A name with a backslash, a zero byte or a drive letter is not valid for external data.
+  if (!isInFolder || /[\\\0]|^[A-Za-z]:/.test(name)) return null;
+  return withPath(file, () => withFile(io, file, (source) => lightModel(name, source)));
+}
+
+/**
+ * Returns the bytes of a model that was made from `readLight`, with the weights that are in the file.
+ * @param model the file's own model in another form
+ */
+export function withOwnWeights(io: Io, file: string, model: Uint8Array): Iterable<Uint8Array> {
+  if (file === STDIN) return [model];
+  const name = path.basename(file);
+  const { size } = fs.statSync(path.resolve(io.cwd, file));
+  const read = (offset: number, length: number): Uint8Array =>
+    externalReader(folderOf(io, file))(name, offset, length);
+  return withWeightsOf(model, name, { size, read });
 }
 
 /** Returns reader options for a model with external data. */

@@ -8,13 +8,14 @@ import { randomUUID } from "node:crypto";
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { promisify } from "node:util";
-import { externalFiles, type Model } from "../../entries/onnx.ts";
+import type { Model } from "../../entries/onnx.ts";
 import { errorAt, STDIN, withPath, wrongData, wrongUsage } from "../failure.ts";
 import { printNote, type Io } from "../io.ts";
 import { printName } from "../text/layout.ts";
 import { isIR, notRegular } from "./read-files.ts";
 import { FILES } from "../../core/limits.ts";
 import { OPEN } from "../../core/resources.ts";
+import { externalFiles } from "../../models/onnx/external.ts";
 
 /**
  * Writes all files or none: no file is renamed before all of them are completely written. A rename that fails leaves

@@ -6,15 +6,11 @@
 import { wrongUsage } from "../failure.ts";
 import type { Io } from "../io.ts";
 import { didYouMean, quote } from "./layout.ts";
-import {
-  DTYPES,
-  isDType,
-  isTensorError,
-  type Scalar,
-  type Tensor,
-  type TensorType,
-} from "../../entries/index.ts";
-import { printScalar, printShape } from "../../entries/operators.ts";
+import type { Scalar, Tensor, TensorType } from "../../entries/index.ts";
+import { isTensorError } from "../../core/errors.ts";
+import { DTYPES, isDType } from "../../core/tensor/dtype.ts";
+import { printScalar } from "../../core/tensor/print.ts";
+import { printShape } from "../../core/tensor/shape.ts";
 
 /** Converts an element's coordinates to its row-major position. */
 export const positionOf = (at: readonly number[], shape: readonly number[]): number =>
