@@ -1,22 +1,13 @@
 /** Copies an array chunk by chunk to a new array or into a part of an array. A new array that fails is removed. */
 
-import { partOf, placeOf } from "../input/arguments.ts";
+import { givenOption, partOf, placeOf } from "../input/arguments.ts";
 import * as fs from "node:fs";
 import * as path from "node:path";
-import {
-  blame,
-  checkUnused,
-  failureAt,
-  openNamed,
-  openToCopy,
-  printKind,
-  product,
-} from "./array-facts.ts";
+import { blame, checkUnused, failureAt, openNamed, openToCopy, printKind } from "./array-facts.ts";
 import { errorAt, wrongData, wrongUsage } from "../failure.ts";
 import { checkArrayFormat } from "../input/read-files.ts";
 import { isSameFile } from "../input/write-files.ts";
 import { type Io, ProgressLine } from "../io.ts";
-import { coordinatesOf } from "../text/cells.ts";
 import { printCount } from "../../core/foreign.ts";
 import { CLI } from "../../core/limits.ts";
 import { DTYPES, isTensorError } from "../../entries/index.ts";
@@ -27,6 +18,7 @@ import {
   createPending,
   type PendingArray,
 } from "../../entries/zarr.ts";
+import { coordinatesOf, product } from "../../core/tensor/shape.ts";
 
 export interface CopyOptions {
   readonly chunks?: readonly number[];
@@ -99,7 +91,7 @@ function createOptions(
   }
   const { shape, chunkShape, dtype } = from;
   if (chunks !== undefined) return { ...shared, chunkShape: chunks };
-  const row = shape.slice(1).reduce((all, dim) => all * dim, DTYPES[dtype].bytes);
+  const row = product(shape, 1) * DTYPES[dtype].bytes;
   const [rows = 1] = chunkShape;
   // Each chunk of the copy holds complete rows, and its height is a multiple of the source's chunk height.
   const { npy: most } = CLI;
@@ -207,10 +199,11 @@ export async function writePart(
   output: string,
   options: CopyOptions,
 ): Promise<string> {
-  const odd = Object.keys(options).find((option) => !["force", "unfinished"].includes(option));
+  const { force: _, unfinished, ...others } = options;
+  const odd = givenOption(others);
   if (odd !== undefined) {
     throw wrongUsage(
-      `--${odd} needs a new array, but ${output} is a part of an existing array; leave --${odd} out`,
+      `${odd} needs a new array, but ${output} is a part of an existing array; leave ${odd} out`,
     );
   }
   if (isSameFile(io, partOf(io, name).place, partOf(io, output).place)) {
@@ -218,7 +211,7 @@ export async function writePart(
       `${name} and ${output} are parts of the same array; copy ${name} to another array first`,
     );
   }
-  const from = await openToCopy(io, name, options.unfinished);
+  const from = await openToCopy(io, name, unfinished);
   const into = await openNamed(io, output);
   if (printKind(from) !== printKind(into)) {
     const sentence = `${name} is ${printKind(from)}, but ${output} is ${printKind(into)}`;

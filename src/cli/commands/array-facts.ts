@@ -17,6 +17,7 @@ import {
   openGroup,
   type ZarrArray,
 } from "../../entries/zarr.ts";
+import { product } from "../../core/tensor/shape.ts";
 
 interface ArrayFacts {
   readonly path: string;
@@ -90,9 +91,6 @@ export function failureAt(io: Io, name: string, error: unknown): unknown {
   const sentence = error.message.replaceAll(partOf(io, name).place, shown);
   return wrongData(sentence.includes(shown) ? sentence : `${shown}: ${sentence}`, error, name);
 }
-
-export const product = (shape: readonly number[]): number =>
-  shape.reduce((all, dim) => all * dim, 1);
 
 const isZarr = (array: ChunkedArray): array is ZarrArray => "stored" in array;
 

@@ -14,7 +14,7 @@ import {
   printGroup,
 } from "./array-facts.ts";
 import { wrongUsage } from "../failure.ts";
-import { addCodec, parseChunks, parseSizes, partOf } from "../input/arguments.ts";
+import { addCodec, givenOption, parseChunks, parseSizes, partOf } from "../input/arguments.ts";
 import { printResult, type Io, printNote, ProgressLine } from "../io.ts";
 import { JSON_HELP } from "../text/layout.ts";
 import { printCount } from "../../core/foreign.ts";
@@ -67,9 +67,9 @@ Examples:
 
 /** Throws a `Failure` if one of the options is given, which cannot be used with others. */
 function refuse(options: object, others: string): void {
-  const [odd] = Object.entries(options).find(([, value]) => value !== undefined) ?? [];
+  const odd = givenOption(options);
   if (odd === undefined) return;
-  throw wrongUsage(`${others} cannot be used with --${odd}; leave --${odd} out`);
+  throw wrongUsage(`${others} cannot be used with ${odd}; leave ${odd} out`);
 }
 
 export function addArrayCommand(program: Command, io: Io): void {
@@ -121,8 +121,8 @@ async function arrayResult(
     const copy = partOf(io, output).ranges === null ? copyArray : writePart;
     return copy(io, name, output, options);
   }
-  const [odd] = Object.keys(options);
-  if (odd !== undefined) throw wrongUsage(`--${odd} needs -o`);
+  const odd = givenOption(options);
+  if (odd !== undefined) throw wrongUsage(`${odd} needs -o`);
   const group = await groupFactsOf(io, name);
   if (group !== null) return json ? group : printGroup(group);
   const array = await openNamed(io, name, (sentence) => void printNote(io, sentence));

@@ -18,12 +18,11 @@ import { writeNpy } from "../../entries/npy.ts";
 import { errorAt, withPath, wrongData, wrongUsage } from "../failure.ts";
 import { printResult, printNote, type Io } from "../io.ts";
 import { printLines, quote } from "../text/layout.ts";
-import { addFeedOptions, allFiles, feedsOf, RANDOM_HELP } from "../input/feeds.ts";
+import { addFeedOptions, allFiles, RANDOM_HELP } from "../input/feeds.ts";
 import {
   addRuntimeOptions,
   inRuntime,
-  loadRuntime,
-  readRunnable,
+  readWithInputs,
   type RuntimeOptions,
 } from "../input/runtime.ts";
 import { printType } from "../text/cells.ts";
@@ -71,9 +70,7 @@ export function addCaptureCommand(program: Command, io: Io): void {
         throw wrongUsage(
           "capture accepts only one thread count; give a single count with --threads",
         );
-      const { bytes, model } = readRunnable(io, file);
-      await loadRuntime(io, options.runtime);
-      const feeds = feedsOf(io, file, model, options);
+      const { bytes, model, feeds } = await readWithInputs(io, file, options);
       const { node, iteration = 0, call = 0 } = options;
       const run = { doing: "running in ONNX Runtime", isBrief: true };
       const captured = await inRuntime(io, file, options, run, async ({ own }, show) => {

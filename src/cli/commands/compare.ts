@@ -18,7 +18,6 @@ import {
 import { printScalar, printShape, resolve } from "../../entries/operators.ts";
 import type { NodeCall } from "../../entries/onnx.ts";
 import { repeatable } from "../input/arguments.ts";
-import { coordinatesOf } from "../text/cells.ts";
 import { cellOf } from "../text/differences.ts";
 import { codeOf } from "../text/dialect-code.ts";
 import { WRONG_DATA, wrongUsage, type Status } from "../failure.ts";
@@ -26,6 +25,7 @@ import { printResult, type Io } from "../io.ts";
 import { JSON_HELP, quote, didYouMean } from "../text/layout.ts";
 import { versionTitle } from "../input/operator-call.ts";
 import { addTaskArguments, readCall, type TaskOptions } from "./task.ts";
+import { coordinatesOf } from "../../core/tensor/shape.ts";
 
 interface CompareOptions extends TaskOptions {
   readonly dialect?: readonly string[];

@@ -3,6 +3,7 @@
 import { tensor, type DType } from "../../entries/index.ts";
 import { createExactSession, NodeIndex } from "../../entries/onnx.ts";
 import { wrongUsage } from "../failure.ts";
+import { givenOption } from "../input/arguments.ts";
 import type { Io } from "../io.ts";
 import { isOperator } from "../input/operator-call.ts";
 import { inRuntime, readRunnable } from "../input/runtime.ts";
@@ -18,12 +19,10 @@ export function exactTask(io: Io, file: string, runtime: string, options: TaskOp
       `--with runs a model, but ${file} is an operator, which this package always runs itself; ${advice}`,
     );
   }
-  const odd = (["node", "domain", "opset", "attr", "axis"] as const).find(
-    (name) => options[name] !== undefined,
-  );
+  const odd = givenOption(options, ["node", "domain", "opset", "attr", "axis"]);
   if (odd !== undefined)
     throw wrongUsage(
-      `--with runs a whole model, so it cannot be used with --${odd}; leave --${odd} out`,
+      `--with runs a whole model, so it cannot be used with ${odd}; leave ${odd} out`,
     );
   const { bytes, model } = readRunnable(io, file);
   const run = { doing: `running in ${runtime}`, advice: "give each input as NAME=FILE" };

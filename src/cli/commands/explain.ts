@@ -21,7 +21,7 @@ import {
   gradientJson,
   gradientText,
 } from "./gradient.ts";
-import { compareTensors, diagnosesOf, historyLines, reasonLines } from "../text/differences.ts";
+import { compareResult, historyLines, reasonLines } from "../text/differences.ts";
 import { explanationText } from "../text/explanation-text.ts";
 import { errorJson, printFile, wrongData } from "../failure.ts";
 import { printNote, type Io } from "../io.ts";
@@ -147,20 +147,10 @@ function expectation(
         : reasonLines(diagnoses);
     return { facts: { diagnoses: diagnoses ?? [] }, text: linesText(title, lines) };
   }
-  const difference = compareTensors(name, output, expected, printFile(file));
-  if (difference === null)
-    return { facts: { equal: true }, text: `\n${printName(name)} equals ${printFile(file)}\n` };
-  const { sentence, isNaN: _, ...facts } = difference;
-  const diagnoses = diagnosesOf(call, expected, difference);
-  const lines = [
-    ...(diagnoses === null ? [] : reasonLines(diagnoses)),
-    ...(difference.at === null ? [] : historyLines(explanation, difference.at)),
-  ];
-  return {
-    facts: { equal: false, difference: facts, diagnoses: diagnoses ?? undefined },
-    text: linesText(sentence, lines),
-    sentence,
-  };
+  const { facts, at, sentence, reasons } = compareResult(name, output, expected, file, call);
+  if (sentence === null) return { facts, text: `\n${printName(name)} equals ${printFile(file)}\n` };
+  const history = at === null ? [] : historyLines(explanation, at);
+  return { facts, text: linesText(sentence, [...reasons, ...history]), sentence };
 }
 
 /**

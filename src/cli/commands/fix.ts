@@ -6,12 +6,11 @@
 import * as path from "node:path";
 import type { Command } from "commander";
 import { printFile, type Status, WRONG_DATA } from "../failure.ts";
-import { allFiles, expectedOf, feedsOf, RANDOM_HELP } from "../input/feeds.ts";
+import { allFiles, RANDOM_HELP } from "../input/feeds.ts";
 import {
   addCheckOptions,
   inRuntime,
-  loadRuntime,
-  readRunnable,
+  readWithInputs,
   type RuntimeOptions,
   withOwnWeights,
 } from "../input/runtime.ts";
@@ -27,6 +26,7 @@ import {
   fixModel,
   type FixProgress,
   type FixReport,
+  type Model,
   modelNotes,
 } from "../../entries/onnx.ts";
 
@@ -83,18 +83,17 @@ export function addFixCommand(program: Command, io: Io, fail: (status: Status) =
     .option("--json", JSON_HELP)
     .addHelpText("after", HELP)
     .action(async (file: string, options: FixCommand) => {
-      const { node, iteration = 0, call = 0, output, provider = "cpu", json = false } = options;
-      const { bytes, model } = readRunnable(io, file);
-      if (output !== undefined) {
+      const { iteration = 0, call = 0, output, provider = "cpu", json = false } = options;
+      const checkOutput = (model: Model): void => {
+        if (output === undefined) return;
         checkNotRead(io, output, allFiles(file, model, options));
         checkPlace(io, output);
         checkExternal(io, file, output, model);
-      }
+      };
       // Fixes are tested on the whole model, so all inputs are required even with --node.
-      const { node: _, ...ofAll } = options;
-      await loadRuntime(io, options.runtime);
-      const feeds = feedsOf(io, file, model, ofAll);
-      const expected = expectedOf(io, file, model, options.expected);
+      const { node, ...ofAll } = options;
+      const read = await readWithInputs(io, file, ofAll, checkOutput);
+      const { bytes, model, feeds, expected } = read;
       // The model file is excluded, because readers always find weights embedded in the model file.
       const dataFiles = externalFiles(model).filter((one) => one !== path.basename(file));
       let runtime = "";

@@ -2,18 +2,10 @@
 
 import type { Command } from "commander";
 import { asUsage, printFile, wrongData, wrongUsage } from "../failure.ts";
-import { parseInteger, repeatable } from "../input/arguments.ts";
+import { givenOption, parseInteger, repeatable } from "../input/arguments.ts";
 import { readTensorFile } from "../input/read-files.ts";
 import type { Io } from "../io.ts";
-import {
-  type Canvas,
-  coordinatesOf,
-  drawTensor,
-  isSmall,
-  printCell,
-  printType,
-  valuesOf,
-} from "../text/cells.ts";
+import { type Canvas, drawTensor, isSmall, printCell, printType, valuesOf } from "../text/cells.ts";
 import { cellName, first, indexText, type Names, namesOf } from "../text/explanation-text.ts";
 import { printTable, quote } from "../text/layout.ts";
 import {
@@ -29,6 +21,7 @@ import {
   type Ties,
 } from "../../entries/index.ts";
 import type { NodeCall } from "../../entries/onnx.ts";
+import { coordinatesOf, product } from "../../core/tensor/shape.ts";
 
 export interface GradientOptions {
   readonly gradient?: boolean;
@@ -82,10 +75,9 @@ interface ExplainedGradient extends Pick<GradientRequest, "file" | "ties"> {
 export function gradientRequest(options: GradientOptions): GradientRequest | null {
   const { gradient, outputGradient: file, cell, ties = "even" } = options;
   if (gradient !== true) {
-    const others = { "output-gradient": file, cell, ties: options.ties };
-    const [alone] = Object.entries(others).find(([, value]) => value !== undefined) ?? [];
+    const alone = givenOption(options, ["outputGradient", "cell", "ties"]);
     if (alone === undefined) return null;
-    throw wrongUsage(`--${alone} needs --gradient; give --gradient too`);
+    throw wrongUsage(`${alone} needs --gradient; give --gradient too`);
   }
   // The library validates this word.
   return { file, ties: ties as Ties, cells: cell?.map(parseCell) ?? null };
@@ -149,7 +141,7 @@ function gradientsOf({ explained: { call, gradients } }: ExplainedGradient): Inp
     const isData = role === "data";
     const targets = isData ? story.targets : WHOLE;
     const rest = gradient.shape.slice(isData ? story.addressed : 0);
-    const slice = rest.reduce((all, dim) => all * dim, 1);
+    const slice = product(rest);
     const elements = (): Iterable<readonly number[]> => elementsOf(targets, rest, slice);
     return [{ name, gradient, count: targets.length * slice, elements }];
   });
@@ -222,8 +214,8 @@ function cellsText(asked: ExplainedGradient, cells: readonly GradientCell[]): st
   const names = namesOf(call);
   const print = (value: Scalar): string => printCell(outputGradient, value);
   const termText = (term: GradientTerm): string => {
-    const product = `${print(term.factor)} * ${print(term.outputGradient)}`;
-    return `${product} from ${cellName(names.output, term.output)}${whyText(call, term, names)}`;
+    const factors = `${print(term.factor)} * ${print(term.outputGradient)}`;
+    return `${factors} from ${cellName(names.output, term.output)}${whyText(call, term, names)}`;
   };
   const rows = cells.flatMap(({ input, coordinates, value, terms }) => {
     const shown = Array.from(first(terms, MOST_TERMS), termText);

@@ -3,12 +3,13 @@
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { Option, type Command } from "commander";
-import type { Diagnosis, Tensor } from "../../entries/index.ts";
+import type { Tensor } from "../../entries/index.ts";
 import { printFile, withPath, wrongData, wrongUsage } from "../failure.ts";
 import {
   addCodec,
   bindFiles,
   bindInputFiles,
+  givenOption,
   memoryOption,
   PACKAGES,
   parseChunks,
@@ -22,7 +23,7 @@ import { checkOneInput, readTensorFiles, checkFormat } from "../input/read-files
 import { checkNotRead, checkPlace, isSameFile, writeFiles } from "../input/write-files.ts";
 import { printNote, printResult, type Io } from "../io.ts";
 import { valuesOf, printType } from "../text/cells.ts";
-import type { Difference } from "../text/differences.ts";
+import type { Comparison } from "../text/differences.ts";
 import { JSON_HELP, printName } from "../text/layout.ts";
 import type { ChunkedOptions } from "./chunked-run.ts";
 import { addTaskArguments, findTask, type Task, type TaskOptions } from "./task.ts";
@@ -149,15 +150,16 @@ export function addRunCommand(program: Command, io: Io): void {
 
 const fileOf = (text: string): string => text.replace(/^\w+=/, "");
 
-function chunkedOption(options: RunOptions): Option | undefined {
-  const given: Readonly<Record<string, unknown>> = { ...options };
-  return CHUNKED_OPTIONS.find((one) => given[one.attributeName()] !== undefined);
-}
+const chunkedOption = (options: RunOptions): string | undefined =>
+  givenOption(
+    options,
+    CHUNKED_OPTIONS.map((one) => one.attributeName() as keyof RunOptions),
+  );
 
 /** Throws a `Failure` for --with and an option of chunked runs, which run operators. */
 function refuseChunked(options: RunOptions): void {
-  const odd = chunkedOption(options)?.long;
-  if (odd == null) return;
+  const odd = chunkedOption(options);
+  if (odd === undefined) return;
   throw wrongUsage(
     `--with runs a whole model, so it cannot be used with ${odd}, which runs an operator chunk by chunk; leave ${odd} out`,
   );
@@ -222,12 +224,9 @@ async function runTask(
     const wanted = expected.get(name);
     if (wanted === undefined || differences === null) return output;
     const against = expectations.get(name) ?? "";
-    const difference = differences.compareTensors(name, tensor, wanted, printFile(against));
-    const diagnoses = task.isOneNode
-      ? differences.diagnosesOf(task.call(tensors), wanted, difference)
-      : null;
-    const reasons = diagnoses === null ? [] : differences.reasonLines(diagnoses);
-    return { ...output, expected: against, difference, diagnoses, reasons };
+    const call = task.isOneNode ? task.call(tensors) : null;
+    const compared = differences.compareResult(name, tensor, wanted, against, call);
+    return { ...output, expected: against, compared };
   });
   await printResult(
     io,
@@ -235,7 +234,7 @@ async function runTask(
   );
   await printNote(io, ...notes);
   const sentences = [...expected.keys()].flatMap(
-    (wanted) => made.find(({ name }) => name === wanted)?.difference?.sentence ?? [],
+    (wanted) => made.find(({ name }) => name === wanted)?.compared?.sentence ?? [],
   );
   if (sentences.length > 0) throw wrongData(sentences.join("; "));
 }
@@ -290,11 +289,7 @@ interface Output {
   readonly tensor: Tensor;
   readonly file: string | undefined;
   readonly expected?: string;
-  /** The difference from the expected result; null if the results are equal. */
-  readonly difference?: Difference | null;
-  /** Possible explanations for the difference, as data and as lines. */
-  readonly diagnoses?: readonly Diagnosis[] | null;
-  readonly reasons?: readonly string[];
+  readonly compared?: Comparison;
 }
 
 /** Returns true if the result must be printed, because the user neither saves nor compares it. */
@@ -302,29 +297,20 @@ const isPrinted = ({ file, expected }: Output): boolean =>
   file === undefined && expected === undefined;
 
 function outputText(output: Output): string {
-  const { name, tensor, file, expected = "", difference, reasons = [] } = output;
-  const how = difference === null ? "equals" : "differs from";
+  const { name, tensor, file, expected = "", compared } = output;
+  const how = compared?.facts.equal === true ? "equals" : "differs from";
   return [
     `${printName(name)}: ${printType(tensor)}`,
     ...(file === undefined ? [] : [`  written to ${file}`]),
-    ...(difference === undefined ? [] : [`  ${how} ${printFile(expected)}`]),
-    ...reasons.map((line) => `  ${line}`),
+    ...(compared === undefined ? [] : [`  ${how} ${printFile(expected)}`]),
+    ...(compared?.reasons ?? []).map((line) => `  ${line}`),
     ...(isPrinted(output) ? [String(tensor)] : []),
   ].join("\n");
 }
 
 function outputFacts(output: Output): object {
-  const { name, tensor, file, expected, difference, diagnoses } = output;
-  const { sentence: _, isNaN: __, ...facts } = difference ?? {};
-  return {
-    name,
-    dtype: tensor.dtype,
-    shape: tensor.shape,
-    file,
-    expected,
-    equal: difference === undefined ? undefined : difference === null,
-    difference: difference ? facts : undefined,
-    diagnoses: diagnoses ?? undefined,
-    values: isPrinted(output) ? valuesOf(tensor) : undefined,
-  };
+  const { name, tensor, file, expected, compared } = output;
+  const { dtype, shape } = tensor;
+  const values = isPrinted(output) ? valuesOf(tensor) : undefined;
+  return { name, dtype, shape, file, expected, ...compared?.facts, values };
 }

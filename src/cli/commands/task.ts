@@ -12,7 +12,7 @@ import { asUsage, printFile, withPath, wrongData, wrongUsage } from "../failure.
 import type { Io } from "../io.ts";
 import { listFirst, printName } from "../text/layout.ts";
 import { addCallOptions, isOperator, parseCall, type CallOptions } from "../input/operator-call.ts";
-import { bindInputFiles } from "../input/arguments.ts";
+import { bindInputFiles, givenOption } from "../input/arguments.ts";
 import { checkOneInput, readModelFile, readTensorFiles } from "../input/read-files.ts";
 import { run } from "../../core/functions.ts";
 import { modelNotes } from "../../models/model/model-notes.ts";
@@ -74,12 +74,10 @@ export function findTask(
   // If the file does not exist, the registry's error suggests the most similar operator name.
   const isFile = fs.existsSync(path.resolve(io.cwd, target));
   if (/^\w+$/.test(target) && !isFile) parseCall(target, call);
-  const odd = (["domain", "opset", "attr", "axis"] as const).find(
-    (name) => call[name] !== undefined,
-  );
+  const odd = givenOption(call, ["domain", "opset", "attr", "axis"]);
   if (odd !== undefined) {
     throw wrongUsage(
-      `--${odd} goes with an operator, but ${printFile(target)} is a model, which has its own`,
+      `${odd} goes with an operator, but ${printFile(target)} is a model, which has its own`,
     );
   }
   const model = readModelFile(io, target);

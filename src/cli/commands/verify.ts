@@ -17,15 +17,14 @@ import {
 } from "../../entries/onnx.ts";
 import { printFile, WRONG_DATA, wrongUsage, type Status } from "../failure.ts";
 import { printResult, type Io } from "../io.ts";
-import { expectedOf, feedsOf, RANDOM_HELP } from "../input/feeds.ts";
+import { RANDOM_HELP } from "../input/feeds.ts";
 import { JSON_HELP, listFirst, printLines, quote, wrap } from "../text/layout.ts";
 import { wholeOption } from "../input/arguments.ts";
 import { expectedLines, historyLines, reasonLines } from "../text/differences.ts";
 import {
   addCheckOptions,
   inRuntime,
-  loadRuntime,
-  readRunnable,
+  readWithInputs,
   type RuntimeOptions,
 } from "../input/runtime.ts";
 
@@ -99,17 +98,14 @@ export function addVerifyCommand(program: Command, io: Io, fail: (status: Status
     .addHelpText("after", HELP)
     .action(async (file: string, options: VerifyCommand) => {
       const { node, iteration = 0, call = 0, runs = 1, tolerance, json = false } = options;
-      const { bytes, model } = readRunnable(io, file);
-      // Before the inputs, so that nobody prepares inputs for a runtime that is not installed.
-      await loadRuntime(io, options.runtime);
-      const feeds = feedsOf(io, file, model, options);
+      const { bytes, model, feeds, expected } = await readWithInputs(io, file, options);
       const how = {
         iteration,
         call,
         runs,
         ...(tolerance !== undefined && { tolerance }),
         ...(node !== undefined && { node }),
-        ...expectedOf(io, file, model, options.expected),
+        ...expected,
       };
       const run = { doing: "run 1, in ONNX Runtime", isBrief: true };
       const report = await inRuntime(io, file, options, run, (sessions, show) => {

@@ -52,6 +52,16 @@ export const repeatable = (flags: string, description: string): Option =>
     text,
   ]);
 
+/** Returns the first of these options that is given, such as `--in-place`. By default, all options are considered. */
+export function givenOption<Options extends object>(
+  options: Options,
+  names?: readonly (keyof Options & string)[],
+): string | undefined {
+  const given = Object.entries(options).flatMap(([one, value]) => (value === undefined ? [] : one));
+  const name = names === undefined ? given[0] : names.find((one) => given.includes(one));
+  return name && `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+}
+
 /** Default of --memory, in bytes. Help texts show this value as 1G. */
 export const DEFAULT_MEMORY = 2 ** 30;
 

@@ -16,7 +16,7 @@ import {
 import { asUsage, printFile, withPath, wrongUsage } from "../failure.ts";
 import type { Io } from "../io.ts";
 import { printName, quote, didYouMean } from "../text/layout.ts";
-import { bindFiles, nameIn, repeatable, wholeOption } from "./arguments.ts";
+import { bindFiles, givenOption, nameIn, repeatable, wholeOption } from "./arguments.ts";
 import {
   boundDims,
   dimSizes,
@@ -129,9 +129,9 @@ export function feedsOf(
   const { inputs } = model.graph;
   const said = saidOf(file, inputs, options);
   const { made, missing } = chooseInputs(file, model, said, options);
-  const unused = (["dim", "shape", "seed"] as const).find((name) => options[name] !== undefined);
+  const unused = givenOption(options, ["dim", "shape", "seed"]);
   if (unused !== undefined && options.random !== true && made.length === 0)
-    throw wrongUsage(`--${unused} is only used for generated inputs; give --random too`);
+    throw wrongUsage(`${unused} is only used for generated inputs; give --random too`);
   const feeds = readTensorFiles(io, said.feed);
   const shapes = new Map([...feeds].map(([name, { shape }]) => [name, shape]));
   for (const [name, shape] of givenShapes(said.shape, inputs)) shapes.set(name, shape);

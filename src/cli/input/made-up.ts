@@ -18,6 +18,7 @@ import {
 } from "../../entries/index.ts";
 import type { ValueInfo } from "../../entries/onnx.ts";
 import { printShape } from "../../entries/operators.ts";
+import { product } from "../../core/tensor/shape.ts";
 
 /** Range of random numbers, including both bounds. */
 interface Span {
@@ -125,7 +126,7 @@ interface SizedType {
 export function valueTensor(name: string, text: string, { dtype, shape }: SizedType): Tensor {
   const option = `--value ${printName(name)}`;
   const values = text.split(",").map((one) => parseValue(one.trim(), dtype, option));
-  const count = shape.reduce((size, dim) => size * dim, 1);
+  const count = product(shape);
   if (values.length !== 1 && values.length !== count) {
     const all = count === 1 ? "" : ` or ${count} values (one per element)`;
     throw wrongUsage(`${option} must have 1 value${all}, got ${values.length}`);

@@ -27,7 +27,7 @@ import {
 import { errorAt, printFile, STDIN, withPath, wrongUsage } from "../failure.ts";
 import { type Io, ProgressLine } from "../io.ts";
 import { PACKAGES, parseWhole, repeatable, wholeOption } from "./arguments.ts";
-import { addFeedOptions, type FeedOptions } from "./feeds.ts";
+import { addFeedOptions, expectedOf, feedsOf, type FeedOptions } from "./feeds.ts";
 import { externalReader, folderOf, fromNoFolder, readBytes, withFile } from "./read-files.ts";
 import { CLI } from "../../core/limits.ts";
 import { withBodies } from "../../models/model/uses.ts";
@@ -260,6 +260,21 @@ export function withOwnWeights(io: Io, file: string, model: Uint8Array): Iterabl
   return withWeightsOf(model, name, { size, read });
 }
 
+/** Reads a model and what --feed, --random and --expected give. `check` gets the model before these files are read. */
+export async function readWithInputs(
+  io: Io,
+  file: string,
+  options: RuntimeOptions,
+  check?: (model: Model) => void,
+) {
+  const { bytes, model } = readRunnable(io, file);
+  check?.(model);
+  // Before the inputs, so that nobody prepares inputs for a runtime that is not installed.
+  await loadRuntime(io, options.runtime);
+  const feeds = feedsOf(io, file, model, options);
+  return { bytes, model, feeds, expected: expectedOf(io, file, model, options.expected) };
+}
+
 /** Returns reader options for a model with external data. */
 const externalOf = (io: Io, file: string): { readonly external: ReadExternal } => ({
   external: file === STDIN ? fromNoFolder : externalReader(folderOf(io, file)),
@@ -270,7 +285,7 @@ const externalOf = (io: Io, file: string): { readonly external: ReadExternal } =
  * @param chosen the package named by the user, if any
  * @throws Failure if the runtime is not installed or cannot be loaded
  */
-export async function loadRuntime({ cwd }: Io, chosen?: string): Promise<Runtime> {
+async function loadRuntime({ cwd }: Io, chosen?: string): Promise<Runtime> {
   const here = createRequire(path.join(cwd, "model.js"));
   const installed = PACKAGES.flatMap((name): [string, string][] => {
     try {

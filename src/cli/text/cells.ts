@@ -10,21 +10,11 @@ import type { Scalar, Tensor, TensorType } from "../../entries/index.ts";
 import { isTensorError } from "../../core/errors.ts";
 import { DTYPES, isDType } from "../../core/tensor/dtype.ts";
 import { printScalar } from "../../core/tensor/print.ts";
-import { printShape } from "../../core/tensor/shape.ts";
+import { printShape, coordinatesOf } from "../../core/tensor/shape.ts";
 
 /** Converts an element's coordinates to its row-major position. */
 export const positionOf = (at: readonly number[], shape: readonly number[]): number =>
   at.reduce((position, coordinate, axis) => position * shape[axis] + coordinate, 0);
-
-/** Converts a row-major position to coordinates. */
-export function coordinatesOf(position: number, shape: readonly number[]): number[] {
-  const at = [...shape];
-  for (let axis = shape.length - 1; axis >= 0; axis--) {
-    at[axis] = position % shape[axis];
-    position = Math.floor(position / shape[axis]);
-  }
-  return at;
-}
 
 export function scalarsOf(tensor: Tensor): Scalar[] {
   let level: unknown[] = [tensor.toArray()];

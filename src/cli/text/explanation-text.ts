@@ -26,6 +26,7 @@ import {
 } from "./cells.ts";
 import { printName, printTable } from "./layout.ts";
 import { versionTitle } from "../input/operator-call.ts";
+import { product } from "../../core/tensor/shape.ts";
 
 // The text lists at most this many items; --json lists all items.
 const MOST_TARGETS = 50;
@@ -150,7 +151,7 @@ function sliceMarks(
   { shape }: Tensor,
   mark: Mark,
 ): (readonly [number, Mark])[] {
-  const slice = shape.slice(coordinates.length).reduce((size, dim) => size * dim, 1);
+  const slice = product(shape, coordinates.length);
   const first = positionOf(coordinates, shape) * slice;
   return Array.from({ length: slice }, (_, element) => [first + element, mark] as const);
 }
