@@ -108,10 +108,10 @@ export async function main(argv: readonly string[], given: Io): Promise<Status> 
  * for an unknown name after `help`.
  */
 function withoutHelp(program: Command, argv: readonly string[]): readonly string[] {
-  const [first, name, ...rest] = argv;
+  const [first, name, ofJob = "-"] = argv;
   if (first !== "help" || name === undefined || name === "help") return argv;
   const isKnown = program.commands.some((one) => one.name() === name);
-  return isKnown ? [name, ...rest, "--help"] : [name, ...rest];
+  return isKnown ? [name, ...(ofJob.startsWith("-") ? [] : [ofJob]), "--help"] : argv.slice(1);
 }
 
 /** Returns the command's name, which may follow global options. */

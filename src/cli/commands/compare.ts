@@ -24,7 +24,7 @@ import { WRONG_DATA, wrongUsage, type Status } from "../failure.ts";
 import { printResult, type Io } from "../io.ts";
 import { JSON_HELP, quote, didYouMean } from "../text/layout.ts";
 import { versionTitle } from "../input/operator-call.ts";
-import { addTaskArguments, readCall, type TaskOptions } from "./task.ts";
+import { addTaskArguments, findTask, readCall, type TaskOptions } from "./task.ts";
 import { coordinatesOf } from "../../core/tensor/shape.ts";
 
 interface CompareOptions extends TaskOptions {
@@ -65,7 +65,7 @@ export function addCompareCommand(program: Command, io: Io, fail: (status: Statu
     .addHelpText("after", HELP)
     .action(async (target: string, texts: readonly string[], options: CompareOptions) => {
       const chosen = chooseDialects(options.dialect);
-      const { call } = readCall(io, target, texts, options);
+      const call = readCall(io, findTask(io, target, options), texts);
       const report = reportOf(call, chosen);
       await printResult(io, options.json ? reportFacts(report) : reportText(report));
       if (report.rows.some(({ agrees, why }) => !agrees && why !== "missing")) fail(WRONG_DATA);

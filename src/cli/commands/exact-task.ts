@@ -10,9 +10,16 @@ import { inRuntime, readRunnable } from "../input/runtime.ts";
 import { modelTask, type Task, type TaskOptions } from "./task.ts";
 
 /**
- * `runtime` is the package name from the command line. Throws a `Failure` for options that apply only to other targets.
+ * `runtime` is the package name from the command line, and `chunked` an option that only chunked runs have. Throws a
+ * `Failure` for options that apply only to other targets.
  */
-export function exactTask(io: Io, file: string, runtime: string, options: TaskOptions): Task {
+export function exactTask(
+  io: Io,
+  file: string,
+  runtime: string,
+  options: TaskOptions,
+  chunked: string | undefined,
+): Task {
   if (isOperator(file)) {
     const advice = `leave --with out, or write ./${file} for a model with this name`;
     throw wrongUsage(
@@ -23,6 +30,10 @@ export function exactTask(io: Io, file: string, runtime: string, options: TaskOp
   if (odd !== undefined)
     throw wrongUsage(
       `--with runs a whole model, so it cannot be used with ${odd}; leave ${odd} out`,
+    );
+  if (chunked !== undefined)
+    throw wrongUsage(
+      `--with runs a whole model, so it cannot be used with ${chunked}, which runs an operator chunk by chunk; leave ${chunked} out`,
     );
   const { bytes, model } = readRunnable(io, file);
   const run = { doing: `running in ${runtime}`, advice: "give each input as NAME=FILE" };

@@ -27,7 +27,7 @@ import { errorJson, printFile, wrongData } from "../failure.ts";
 import { printNote, type Io } from "../io.ts";
 import { JSON_HELP, printJson, printName } from "../text/layout.ts";
 import { readTensorFile } from "../input/read-files.ts";
-import { addTaskArguments, readCall, type Task, type TaskOptions } from "./task.ts";
+import { addTaskArguments, findTask, readCall, type Task, type TaskOptions } from "./task.ts";
 import { canvasOf, printType, valuesOf } from "../text/cells.ts";
 
 interface ExplainOptions extends TaskOptions, GradientOptions {
@@ -93,8 +93,9 @@ async function explainTask(
   options: ExplainOptions,
 ): Promise<void> {
   const { expect: file, json } = options;
+  const task = findTask(io, target, options);
   const request = gradientRequest(options);
-  const { task, call } = readCall(io, target, texts, options, file, request?.file);
+  const call = readCall(io, task, texts, file, request?.file);
   const explanation = explain(call.node, call.inputs);
   const expected = file === undefined ? null : expectation(io, task, call, explanation, file);
   const { error, output } = explanation;

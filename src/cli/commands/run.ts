@@ -137,9 +137,9 @@ export function addRunCommand(program: Command, io: Io): void {
     .addHelpText("after", HELP)
     .action(async (target: string, inputs: readonly string[], options: RunOptions) => {
       if (options.with !== undefined) {
-        refuseChunked(options);
         const { exactTask } = await import("./exact-task.ts");
-        return runTask(io, exactTask(io, target, options.with, options), inputs, options);
+        const task = exactTask(io, target, options.with, options, chunkedOption(options));
+        return runTask(io, task, inputs, options);
       }
       if (!isChunked(io, inputs, options))
         return runTask(io, findTask(io, target, options, true), inputs, options);
@@ -155,15 +155,6 @@ const chunkedOption = (options: RunOptions): string | undefined =>
     options,
     CHUNKED_OPTIONS.map((one) => one.attributeName() as keyof RunOptions),
   );
-
-/** Throws a `Failure` for --with and an option of chunked runs, which run operators. */
-function refuseChunked(options: RunOptions): void {
-  const odd = chunkedOption(options);
-  if (odd === undefined) return;
-  throw wrongUsage(
-    `--with runs a whole model, so it cannot be used with ${odd}, which runs an operator chunk by chunk; leave ${odd} out`,
-  );
-}
 
 /** Returns true if the options or inputs require a chunked run. */
 function isChunked(io: Io, texts: readonly string[], options: RunOptions): boolean {

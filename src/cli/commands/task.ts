@@ -178,18 +178,16 @@ function nodeTask(
   };
 }
 
-/** Finds a call and reads its inputs. `others` are further files of the command: one of all may be standard input. */
+/** Reads the inputs of a call. `others` are further files of the command: one of all may be standard input. */
 export function readCall(
   io: Io,
-  target: string,
+  task: Task,
   texts: readonly string[],
-  options: TaskOptions,
   ...others: readonly (string | undefined)[]
-): { readonly task: Task; readonly call: NodeCall } {
-  const task = findTask(io, target, options);
+): NodeCall {
   const files = bindInputFiles(texts, task);
   checkOneInput([task.file, ...files.values(), ...others]);
-  return { task, call: task.call(readTensorFiles(io, files)) };
+  return task.call(readTensorFiles(io, files));
 }
 
 /** Maximum number of operators that an error lists. */
