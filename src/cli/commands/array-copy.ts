@@ -3,7 +3,15 @@
 import { givenOption, partOf, placeOf } from "../input/arguments.ts";
 import * as fs from "node:fs";
 import * as path from "node:path";
-import { blame, checkUnused, failureAt, openNamed, openToCopy, printKind } from "./array-facts.ts";
+import {
+  blame,
+  checkUnused,
+  failureAt,
+  gridOf,
+  openNamed,
+  openToCopy,
+  printKind,
+} from "./array-facts.ts";
 import { errorAt, wrongData, wrongUsage } from "../failure.ts";
 import { checkArrayFormat } from "../input/read-files.ts";
 import { isSameFile } from "../input/write-files.ts";
@@ -134,9 +142,6 @@ interface Chunk {
   readonly start: readonly number[];
   readonly box: readonly number[];
 }
-
-const gridOf = ({ shape, chunkShape }: ChunkedArray): number[] =>
-  shape.map((dim, axis) => Math.ceil(dim / chunkShape[axis]));
 
 function* chunksOf(array: ChunkedArray): Iterable<Chunk> {
   const { shape, chunkShape } = array;
