@@ -11,7 +11,6 @@ import {
   isTensorError,
   run,
   type Dialect,
-  type DialectComparison,
   type Scalar,
   type Tensor,
 } from "../../entries/index.ts";
@@ -85,29 +84,13 @@ function chooseDialects(names: readonly string[] | undefined): readonly Dialect[
 
 const MOST_CELLS = 5;
 
-interface Row extends DialectComparison {
-  readonly version: string;
-  readonly code: string | null;
-  /** The first cells that differ. An invalid call has no exact values. */
-  readonly cells: readonly { at: readonly number[]; exact: Scalar | undefined; here: Scalar }[];
-  /** The coordinates of the first cells that are not decided. */
-  readonly open: readonly (readonly number[])[];
-}
-
-interface Report {
-  readonly title: string;
-  /** The exact result, or the error message. */
-  readonly exact: Tensor | string;
-  readonly rows: readonly Row[];
-}
-
-function reportOf({ node, inputs }: NodeCall, chosen: readonly Dialect[]): Report {
+function reportOf({ node, inputs }: NodeCall, chosen: readonly Dialect[]) {
   const compared = compareDialects(node, inputs);
   const exact = exactOf(node, inputs);
   const rows = chosen.flatMap(({ id, version }) =>
     compared
       .filter(({ dialect }) => dialect === id)
-      .map((one): Row => {
+      .map((one) => {
         const { output, differing, undecided, why } = one;
         const first = (cells: readonly number[]): number[][] =>
           output === null
@@ -115,6 +98,7 @@ function reportOf({ node, inputs }: NodeCall, chosen: readonly Dialect[]): Repor
             : cells.slice(0, MOST_CELLS).map((cell) => coordinatesOf(cell, output.shape));
         const cells = first(differing).map((at) => ({
           at,
+          // An invalid call has no exact values.
           exact: typeof exact === "string" ? undefined : valueOf(exact, at),
           here: valueOf(output as Tensor, at),
         }));
@@ -124,6 +108,9 @@ function reportOf({ node, inputs }: NodeCall, chosen: readonly Dialect[]): Repor
   );
   return { title: versionTitle(resolve(node)), exact, rows };
 }
+
+type Report = ReturnType<typeof reportOf>;
+type Row = Report["rows"][number];
 
 const valueOf = (tensor: Tensor, at: readonly number[]): Scalar =>
   cellOf(tensor, at).toArray() as Scalar;

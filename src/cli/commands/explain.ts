@@ -104,10 +104,7 @@ async function explainTask(
     request === null || output === null ? null : gradientOf(io, request, call, output, title);
   const canvas = canvasOf(io);
   const parts = json
-    ? explanationJson(explanation, {
-        expected: expected?.facts,
-        gradient: gradient === null ? undefined : gradientJson(gradient),
-      })
+    ? explanationJson(explanation, expected?.facts, gradient && gradientJson(gradient))
     : [
         explanationText(explanation, canvas),
         gradient === null ? "" : gradientText(gradient, canvas),
@@ -177,19 +174,11 @@ function explained(
 const linesText = (title: string, lines: readonly string[]): string =>
   `\n${[title, ...lines.map((line) => `  ${line}`)].join("\n")}\n`;
 
-interface MoreFacts {
-  /** Comparison with another runtime's result. */
-  readonly expected?: object | undefined;
-  /** The gradients, and the elements whose terms are listed. */
-  readonly gradient?:
-    | { readonly facts: object; readonly cells: Iterable<GradientCell> }
-    | undefined;
-}
-
 /** Prints an explanation as JSON in parts, because the JSON for a large call may exceed the maximum string length. */
 function* explanationJson(
   explanation: Explanation,
-  { expected, gradient }: MoreFacts = {},
+  expected: object | undefined,
+  gradient: ReturnType<typeof gradientJson> | null,
 ): Iterable<string> {
   const { version, inputs, shapes, error, badCount, badIndices, output, story } = explanation;
   const facts = {
@@ -240,7 +229,7 @@ function* explanationJson(
     }));
     yield* printList("reads", story.reads, (read: Read) => read);
   }
-  if (gradient !== undefined) yield* printList("gradientCells", gradient.cells, cellOf);
+  if (gradient !== null) yield* printList("gradientCells", gradient.cells, cellOf);
   yield "\n}\n";
 }
 

@@ -47,44 +47,29 @@ export const addGradientOptions = (command: Command): Command =>
         "first, last, or all (the whole gradient each)",
     );
 
-interface NamedCell {
-  readonly text: string;
-  readonly input: string;
-  readonly coordinates: readonly number[];
-}
-
-interface GradientRequest {
-  /** File that contains the output gradient; undefined for a gradient of ones. */
-  readonly file: string | undefined;
-  readonly ties: Ties;
-  /** Elements to explain; null if the command selects the elements. */
-  readonly cells: readonly NamedCell[] | null;
-}
-
-interface ExplainedGradient extends Pick<GradientRequest, "file" | "ties"> {
-  readonly explained: GradientExplanation;
-  readonly outputGradient: Tensor;
-  /** Elements from --cell; null if the command selects the elements. */
-  readonly cells: readonly GradientCell[] | null;
-}
-
 /**
  * Parses the options, and returns null without --gradient.
  * @throws Failure for a wrong value, and for other gradient options without --gradient
  */
-export function gradientRequest(options: GradientOptions): GradientRequest | null {
+export function gradientRequest(options: GradientOptions) {
   const { gradient, outputGradient: file, cell, ties = "even" } = options;
   if (gradient !== true) {
     const alone = givenOption(options, ["outputGradient", "cell", "ties"]);
     if (alone === undefined) return null;
     throw wrongUsage(`${alone} needs --gradient; give --gradient too`);
   }
-  // The library validates this word.
-  return { file, ties: ties as Ties, cells: cell?.map(parseCell) ?? null };
+  return {
+    /** The file of the output's gradient; undefined for a gradient of ones. */
+    file,
+    /** The library validates this word. */
+    ties: ties as Ties,
+    /** Elements to explain; null if the command selects the elements. */
+    cells: cell?.map(parseCell) ?? null,
+  };
 }
 
 /** Parses an element such as `updates[2, 0]`. The name of a scalar needs no coordinates. */
-function parseCell(text: string): NamedCell {
+function parseCell(text: string) {
   const [, input = "", list] = /^([^[\]]+)(?:\[([^[\]]*)\])?$/.exec(text.trim()) ?? [];
   const words = list === undefined || list.trim() === "" ? [] : list.split(",");
   const coordinates = words.map((word) => parseInteger(word.trim()));
@@ -100,11 +85,11 @@ function parseCell(text: string): NamedCell {
  */
 export function gradientOf(
   io: Io,
-  { file, ties, cells }: GradientRequest,
+  { file, ties, cells }: NonNullable<ReturnType<typeof gradientRequest>>,
   { node, inputs }: NodeCall,
   output: Tensor,
   title: string,
-): ExplainedGradient {
+) {
   const outputGradient = file === undefined ? onesLike(output) : readTensorFile(io, file);
   const explained = explainGradient(node, inputs, outputGradient, { ties });
   const { error, call } = explained;
@@ -124,16 +109,10 @@ export function gradientOf(
   return { explained, file, outputGradient, ties, cells: chosen };
 }
 
-/** An input's gradient, and the elements that the command explains without --cell. */
-interface InputGradient {
-  readonly name: string;
-  readonly gradient: Tensor;
-  readonly count: number;
-  /** Yields the coordinates of every element of updates, or of every data element that indices address. */
-  elements(): Iterable<readonly number[]>;
-}
+type ExplainedGradient = ReturnType<typeof gradientOf>;
 
-function gradientsOf({ explained: { call, gradients } }: ExplainedGradient): InputGradient[] {
+/** Returns the gradient of each input, and the elements that the command explains without --cell. */
+function gradientsOf({ explained: { call, gradients } }: ExplainedGradient) {
   const { inputs, story } = call;
   return inputs.flatMap(({ name, role }, position) => {
     const gradient = gradients[position];
@@ -142,10 +121,13 @@ function gradientsOf({ explained: { call, gradients } }: ExplainedGradient): Inp
     const targets = isData ? story.targets : WHOLE;
     const rest = gradient.shape.slice(isData ? story.addressed : 0);
     const slice = product(rest);
+    // Every element of updates, or every element of data that indices address.
     const elements = (): Iterable<readonly number[]> => elementsOf(targets, rest, slice);
     return [{ name, gradient, count: targets.length * slice, elements }];
   });
 }
+
+type InputGradient = ReturnType<typeof gradientsOf>[number];
 
 /** The whole of a tensor, as a target without coordinates. */
 const WHOLE: readonly { readonly coordinates: readonly number[] }[] = [{ coordinates: [] }];
@@ -235,10 +217,7 @@ function whyText({ story }: Explanation, { output, reason }: GradientTerm, names
 }
 
 /** Returns JSON data about gradients, with the elements whose terms are listed. */
-export function gradientJson(asked: ExplainedGradient): {
-  facts: object;
-  cells: Iterable<GradientCell>;
-} {
+export function gradientJson(asked: ExplainedGradient) {
   const { explained, outputGradient, ties, cells } = asked;
   const gradients = gradientsOf(asked);
   const inputs = gradients.map(({ name, gradient }) => ({ name, ...factsOf(gradient) }));

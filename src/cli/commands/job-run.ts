@@ -36,12 +36,6 @@ export interface LocalRun {
   readonly threads?: number;
 }
 
-interface RedisRun {
-  readonly redis: string;
-  readonly queue?: string | undefined;
-  readonly attempts?: number | undefined;
-}
-
 /** Duration and data volume of a finished stage. */
 export interface StageTimes {
   readonly stage: StageName;
@@ -90,14 +84,13 @@ const noteBeside =
 export async function runWithRedis(
   io: Io,
   folder: string,
-  { redis, queue, attempts }: RedisRun,
+  { redis, queue }: { readonly redis: string; readonly queue?: string | undefined },
 ): Promise<void> {
   const { submitJob } = await import("../../entries/bullmq.ts");
   const line = new ProgressLine(io.stderr);
   const how = {
     connection: redis,
     ...(queue !== undefined && { queue }),
-    ...(attempts !== undefined && { attempts }),
     from: io.cwd,
     onProgress: printer(io, line),
     onNote: noteBeside(io, line),

@@ -15,7 +15,6 @@ import {
   readModel,
   writeModel,
   type Attribute,
-  type CaptureOptions,
   type Constant,
   type CreateSession,
   type Graph,
@@ -98,17 +97,7 @@ export const addCheckOptions = (command: Command): Command =>
       ),
     );
 
-export interface Sessions {
-  readonly runtime: string;
-  /** Options for `ndscatter/onnx` functions. */
-  readonly own: Pick<CaptureOptions, "createSession" | "external">;
-  /** Session factories for additional thread counts, by title. */
-  readonly others: Readonly<Record<string, CreateSession>>;
-  /** Creates single-thread sessions; null if the runtime cannot set the thread count per session. */
-  readonly oneThread: CreateSession | null;
-  /** Creates sessions on the CPU. */
-  readonly onCpu: CreateSession;
-}
+type Sessions = Awaited<ReturnType<typeof makeSessions>>;
 
 /**
  * `starting` is called before each session runs, because a run may take long and cannot be interrupted. Throws a
@@ -120,7 +109,7 @@ async function makeSessions(
   { threads = [], runtime: name, provider }: RuntimeOptions,
   starting: () => void,
   isBrief: boolean,
-): Promise<Sessions> {
+) {
   const runtime = await loadRuntime(io, name);
   const folder = folderOf(io, file);
   const { external } = externalOf(io, file);
@@ -142,7 +131,9 @@ async function makeSessions(
   const others = more.map((count) => [printCount(count, "thread"), maker(count)] as const);
   return {
     runtime: runtime.name,
+    /** Options of the functions of `ndscatter/onnx`. */
     own: { createSession: maker(first), external },
+    /** Session factories for additional thread counts, by title. */
     others: Object.fromEntries(others),
     // The package onnxruntime-web sets one thread count for all sessions.
     oneThread: runtime.name === "onnxruntime-node" ? maker(1) : null,

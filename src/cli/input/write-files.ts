@@ -54,16 +54,11 @@ export async function writeFiles(
   }
 }
 
-/** Describes an output's destination and the file that the output replaces. */
-interface Place {
-  /** Absolute path with links resolved. */
-  readonly to: string;
-  readonly mode?: number;
-  readonly hasOtherLinks: boolean;
-}
-
-/** Throws a `Failure` if the folder or the permissions prevent writing `file`. */
-export function checkPlace({ cwd }: Io, file: string): Place {
+/**
+ * Returns the absolute path of an output with links resolved, and facts of the file that it replaces. Throws a `Failure`
+ * if the folder or the permissions prevent writing `file`.
+ */
+export function checkPlace({ cwd }: Io, file: string) {
   return withPath(file, () => {
     const place = path.resolve(cwd, file);
     const stat = fs.statSync(place, { throwIfNoEntry: false });
