@@ -18,6 +18,7 @@ import {
 } from "../../entries/index.ts";
 import type { ValueInfo } from "../../entries/onnx.ts";
 import { printShape } from "../../entries/operators.ts";
+import { integerRange } from "../../core/tensor/dtype.ts";
 import { product } from "../../core/tensor/shape.ts";
 
 /** Range of random numbers, including both bounds. */
@@ -147,7 +148,7 @@ export function rangeSpan(name: string, text: string, dtype: DType): Span {
   const [low, high] = ends.map((end) => (end.trim() === "" ? NaN : Number(end)));
   if (!(low <= high) || !Number.isFinite(high - low))
     throw wrongUsage(`${option} must be a range LOW..HIGH, such as 0..999, got ${quote(text)}`);
-  const isWhole = !dtype.includes("float");
+  const isWhole = !isFloat(dtype);
   if (isWhole && !ends.every((end) => parseInteger(end) !== null))
     throw wrongUsage(
       `${option} must have integer bounds, because the input is ${dtype}, got ${quote(text)}`,
@@ -170,19 +171,16 @@ export const indexSpans = (sizes: readonly number[] | undefined, dtype: DType): 
         isWhole: true,
       }));
 
-function mostOf(dtype: DType): number {
-  const [, unsigned, bits] = /^(u?)int(\d+)$/.exec(dtype) ?? [];
-  if (bits !== undefined) return 2 ** (Number(bits) - (unsigned === "" ? 1 : 0)) - 1;
-  return dtype === "bool" ? 1 : Infinity;
-}
+const mostOf = (dtype: DType): number =>
+  Number(integerRange(dtype)?.[1] ?? (dtype === "bool" ? 1 : Infinity));
 
-const WORDS: Readonly<Record<string, number | boolean>> = {
-  true: true,
-  false: false,
-  nan: NaN,
-  inf: Infinity,
-  "-inf": -Infinity,
-};
+const WORDS: ReadonlyMap<string, number | boolean> = new Map<string, number | boolean>([
+  ["true", true],
+  ["false", false],
+  ["nan", NaN],
+  ["inf", Infinity],
+  ["-inf", -Infinity],
+]);
 
 /** Parses an element. Creating the tensor later rejects values outside the data type. */
 function parseValue(
@@ -191,7 +189,7 @@ function parseValue(
   option: string,
 ): string | number | bigint | boolean {
   if (dtype === "string") return text;
-  const { [text.toLowerCase()]: word } = Object.hasOwn(WORDS, text.toLowerCase()) ? WORDS : {};
+  const word = WORDS.get(text.toLowerCase());
   if (word !== undefined) return word;
   if (/^[+-]?\d+$/.test(text)) return dtype === "bool" ? Number(text) : BigInt(text);
   const number = text === "" ? NaN : Number(text);
