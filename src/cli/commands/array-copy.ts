@@ -1,8 +1,8 @@
 /** Copies an array chunk by chunk to a new array or into a part of an array. A new array that fails is removed. */
 
-import { givenOption, partOf, placeOf } from "../input/arguments.ts";
 import * as fs from "node:fs";
 import * as path from "node:path";
+import { givenOption, partOf, placeOf } from "../input/arguments.ts";
 import {
   blame,
   checkUnused,

@@ -1,7 +1,7 @@
 /** Describes stored arrays and Zarr groups, as data and as text. */
 
-import { isUrl, openPart, partOf, placeOf } from "../input/arguments.ts";
 import * as fs from "node:fs";
+import { isUrl, openPart, partOf, placeOf } from "../input/arguments.ts";
 import { shownUrl } from "../../arrays/boxes/urls.ts";
 import { errorAt, Failure, wrongData } from "../failure.ts";
 import { type Io, printNote } from "../io.ts";

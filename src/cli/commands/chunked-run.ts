@@ -4,6 +4,7 @@
  */
 
 import * as path from "node:path";
+import { availableParallelism } from "node:os";
 import {
   createJob,
   describeJob,
@@ -44,7 +45,6 @@ import {
 } from "../input/arguments.ts";
 import { readTensorFile, checkArrayFormat } from "../input/read-files.ts";
 import { printType } from "../text/cells.ts";
-import { availableParallelism } from "node:os";
 import { printAmount } from "../../core/foreign.ts";
 
 export interface ChunkedOptions extends CallOptions {

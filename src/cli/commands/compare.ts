@@ -3,8 +3,8 @@
  * equivalent code.
  */
 
-import { printCount } from "../../core/foreign.ts";
 import type { Command } from "commander";
+import { printCount } from "../../core/foreign.ts";
 import {
   compareDialects,
   dialects,

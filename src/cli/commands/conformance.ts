@@ -6,11 +6,11 @@
  * The command compares results bit for bit, whereas the ONNX test runner allows a relative error of 1e-3.
  */
 
-import { printCount } from "../../core/foreign.ts";
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { setImmediate } from "node:timers/promises";
 import type { Command } from "commander";
+import { printCount } from "../../core/foreign.ts";
 import { isTensorError, tensor, type Tensor } from "../../entries/index.ts";
 import { runModel, unsupportedOperators, type Model, type ValueInfo } from "../../entries/onnx.ts";
 import { compareTensors } from "../text/differences.ts";

@@ -1,8 +1,8 @@
 /** Implements `ndscatter convert`, which converts a model to another ONNX opset, or between ONNX and OpenVINO. */
 
-import { printCount } from "../../core/foreign.ts";
 import * as path from "node:path";
 import type { Command } from "commander";
+import { printCount } from "../../core/foreign.ts";
 import {
   convertModel,
   extractNode,

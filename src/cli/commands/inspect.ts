@@ -1,8 +1,8 @@
 /** Implements `ndscatter inspect`, which reports errors and risks in the scatters and gathers of models. */
 
-import { printCount } from "../../core/foreign.ts";
 import { setImmediate } from "node:timers/promises";
 import type { Command } from "commander";
+import { printCount } from "../../core/foreign.ts";
 import {
   FINDINGS,
   inspectModel,

@@ -1,9 +1,9 @@
 /** Implements `ndscatter job`, which shows, resumes and removes jobs, and runs individual tasks for schedulers. */
 
-import { printCount } from "../../core/foreign.ts";
 import * as path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Command } from "commander";
+import { printCount } from "../../core/foreign.ts";
 import {
   describeJob,
   findJobs,

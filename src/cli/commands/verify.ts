@@ -3,8 +3,8 @@
  * results.
  */
 
-import { printCount } from "../../core/foreign.ts";
 import type { Command } from "commander";
+import { printCount } from "../../core/foreign.ts";
 import { explain } from "../../entries/index.ts";
 import {
   VERDICTS,

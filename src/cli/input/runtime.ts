@@ -3,12 +3,12 @@
  * package.
  */
 
-import { printCount } from "../../core/foreign.ts";
 import { createRequire } from "node:module";
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { pathToFileURL } from "node:url";
 import { Option, type Command } from "commander";
+import { printCount } from "../../core/foreign.ts";
 import { isTensorError } from "../../entries/index.ts";
 import {
   externalFiles,
