@@ -210,8 +210,8 @@ const ownConstant = (one: Constant): Constant =>
     : { name: one.name, dtype: one.dtype, shape: one.shape, read: () => one.read() };
 
 /**
- * Reads an ONNX model for the runtime, as bytes and as data. Throws a `Failure` for an OpenVINO file name. In a large model, the weights
- * remain in the file as external data.
+ * Reads an ONNX model for the runtime, as bytes and as data. Throws a `Failure` for an OpenVINO file name. In a large
+ * model, the weights remain in the file as external data.
  */
 export function readRunnable(io: Io, file: string): { bytes: Uint8Array; model: Model } {
   if (/\.xml$/i.test(file)) {
@@ -228,7 +228,7 @@ export function readRunnable(io: Io, file: string): { bytes: Uint8Array; model: 
  * Returns a large ONNX model whose weights remain in its file. Returns null for a small model, and for a link to a file
  * in another folder, because external data must be in the model's folder.
  */
-export function readLight(io: Io, file: string): Uint8Array | null {
+function readLight(io: Io, file: string): Uint8Array | null {
   const place = path.resolve(io.cwd, file);
   const name = path.basename(place);
   if ((fs.statSync(place, { throwIfNoEntry: false })?.size ?? 0) < CLI.light) return null;
