@@ -189,7 +189,7 @@ test("help prints the help of a command of job, like --help behind the command",
 
 /** Helpers of the package that are not public; the command uses them too. */
 const SHARED =
-  /core\/(?:foreign|limits|resources)|boxes\/urls|onnx\/light-model|model\/uses|tensor\/shape/;
+  /core\/(?:foreign|limits|resources)|boxes\/urls|onnx\/light-model|model\/uses|tensor\/(?:dtype|shape)/;
 
 test("the command uses only what users have, whichever file it imports", async () => {
   const names = ["index", "npy", "onnx", "openvino", "operators"];
