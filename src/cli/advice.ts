@@ -5,12 +5,13 @@
 
 import * as fs from "node:fs";
 import * as path from "node:path";
-import { isDType, isTensorError, type ErrorCode, type TensorError } from "../entries/index.ts";
+import type { ErrorCode, TensorError } from "../entries/index.ts";
 import { nearestName } from "../core/foreign.ts";
 import type { Failure } from "./failure.ts";
 import { printName } from "./text/layout.ts";
+import { isTensorError } from "../core/errors.ts";
+import { isDType } from "../core/tensor/dtype.ts";
 
-/** A failure and the context that determines its advice. */
 interface Case {
   readonly command: string;
   /** The base folder for relative paths. */
@@ -87,7 +88,6 @@ export function withAdvice(failure: Failure, command: string, cwd: string): stri
   return advice === null ? message : `${message}; ${advice}`;
 }
 
-/** Matches data types that NumPy supports. */
 const NUMPY = /^(bool|u?int(8|16|32|64)|float(16|32|64)|complex(64|128))$/;
 
 /** Preferred data types for advice, if a message allows several types. For floats, the type keeps fractions. */
@@ -117,7 +117,6 @@ function unsupportedAdvice({ command }: Case): string {
   return "use --node to choose a single node of the model";
 }
 
-/** Advice about files by their extension. */
 const FILE_ADVICE: Readonly<Record<string, string>> = {
   npy: "save the array again with np.save",
   onnx: "export the model again; onnx.checker.check_model may report more faults",
@@ -135,7 +134,6 @@ function fileAdvice({ command, file, error }: Case): string {
   return isShort ? `the file is truncated; copy it again, or ${advice}` : advice;
 }
 
-/** Advice about system errors by their code. */
 const SYSTEM_ADVICE: Readonly<Record<string, string>> = {
   EACCES: "check the file's permissions",
   EPERM: "check the file's permissions",
@@ -167,7 +165,6 @@ function absentAdvice({ error: { key, expected, file }, cwd }: Case): string | n
   return missingAdvice(place);
 }
 
-/** Maximum number of listed files. */
 const MOST_LISTED = 5;
 
 /** Suggests the most similar file name, or lists a few files of the same format. */

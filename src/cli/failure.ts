@@ -5,9 +5,9 @@
 
 import { getSystemErrorMap } from "node:util";
 import { CommanderError } from "commander";
-import { isTensorError, type ErrorCode, type TensorError } from "../entries/index.ts";
+import type { ErrorCode, TensorError } from "../entries/index.ts";
+import { isTensorError } from "../core/errors.ts";
 
-/** Exit status for success. */
 export const SUCCESS = 0;
 /** Exit status for invalid data, such as a malformed file, an invalid tensor or a failed test. */
 export const WRONG_DATA = 1;
@@ -74,7 +74,6 @@ export const STDIN = "-";
 /** Formats an input file name for messages. */
 export const printFile = (file: string): string => (file === STDIN ? "standard input" : file);
 
-/** Converts any thrown value to a failure. */
 export function failureOf(error: unknown): Failure {
   if (error instanceof Failure) return error;
   if (error instanceof CommanderError) return wrongUsage(parserSentence(error), error);

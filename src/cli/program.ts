@@ -40,7 +40,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
   explain: async () => (await import("./commands/explain.ts")).addExplainCommand,
   compare: async () => (await import("./commands/compare.ts")).addCompareCommand,
   ops: async () => (await import("./commands/ops.ts")).addOpsCommand,
-  infer: async () => (await import("./commands/infer.ts")).addInferCommand,
+  infer: async () => (await import("./commands/ops.ts")).addInferCommand,
   inspect: async () => (await import("./commands/inspect.ts")).addInspectCommand,
   convert: async () => (await import("./commands/convert.ts")).addConvertCommand,
   capture: async () => (await import("./commands/capture.ts")).addCaptureCommand,
@@ -83,10 +83,7 @@ export async function main(argv: readonly string[], given: Io): Promise<Status> 
     });
   }
   try {
-    // Commander prints the full help if an unknown command follows "help".
-    const isKnown = program.commands.some((one) => one.name() === argv[1]);
-    const isHelp = argv[0] === "help" && argv.length > 1 && !isKnown && argv[1] !== "help";
-    await program.parseAsync(isHelp ? argv.slice(1) : argv, { from: "user" });
+    await program.parseAsync(withoutHelp(program, argv), { from: "user" });
     return status;
   } catch (error) {
     // Commander also throws an error after --help and --version. Commander may copy the exit code from
@@ -104,6 +101,17 @@ export async function main(argv: readonly string[], given: Io): Promise<Status> 
       await io.stdout.write(withoutSecrets(`${printJson({ error: failureJson(failure) })}\n`));
     return failure.status;
   }
+}
+
+/**
+ * Replaces `help NAME` by `NAME --help`, because commander knows neither `help` for the commands of `job` nor an error
+ * for an unknown name after `help`.
+ */
+function withoutHelp(program: Command, argv: readonly string[]): readonly string[] {
+  const [first, name, ofJob = "-"] = argv;
+  if (first !== "help" || name === undefined || name === "help") return argv;
+  const isKnown = program.commands.some((one) => one.name() === name);
+  return isKnown ? [name, ...(ofJob.startsWith("-") ? [] : [ofJob]), "--help"] : argv.slice(1);
 }
 
 /** Returns the command's name, which may follow global options. */

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { ProgressLine, showProgress } from "../../src/cli/text/progress.ts";
+import { ProgressLine, showProgress } from "../../src/cli/io.ts";
 
 /** Reads ten parts that take `milliseconds` each, and returns what was written. */
 function shown(isTTY: boolean, milliseconds: number): string {

@@ -157,6 +157,60 @@ for (const [thrown, sentence] of BROKEN) {
   });
 }
 
+for (const option of [
+  "--memory 1G",
+  "--job job",
+  "--in-place",
+  "--codec zstd",
+  "--chunks 2",
+  "--shards 2",
+  "--threads 2",
+  "--redis",
+  "--queue q",
+  "--plan",
+  "--slurm",
+  "--tasks-per-element 2",
+]) {
+  test(`run --with refuses ${option}, which only runs chunk by chunk have`, async () => {
+    const { status, stderr } = await ndscatter(
+      `run m.onnx --with onnxruntime-node x=x.npy ${option}`,
+    );
+    const [name] = option.split(" ");
+    assert.equal(status, 2);
+    assert.ok(
+      stderr.includes(` ${name}, which runs an operator chunk by chunk; leave ${name} out`),
+    );
+  });
+}
+
+test("help prints the help of a command of job, like --help behind the command", async () => {
+  assert.deepEqual(await ndscatter("help job worker"), await ndscatter("job worker --help"));
+});
+
+/** Helpers of the package that are not public; the command uses them too. */
+const SHARED =
+  /core\/(?:foreign|limits|resources)|boxes\/urls|onnx\/light-model|model\/uses|tensor\/(?:dtype|shape)/;
+
+test("the command uses only what users have, whichever file it imports", async () => {
+  const names = ["index", "npy", "onnx", "openvino", "operators"];
+  const entries = await Promise.all(
+    names.map((name): Promise<object> => import(`../../src/entries/${name}.js`)),
+  );
+  const folder = path.join(ROOT, "src/cli");
+  const files = fs.readdirSync(folder, { recursive: true, encoding: "utf8" });
+  for (const file of files.filter((name) => name.endsWith(".ts"))) {
+    const text = fs.readFileSync(path.join(folder, file), "utf8");
+    for (const [, list, from] of text.matchAll(/^import \{([^}]+)\} from "([^"]+)";$/gm)) {
+      if (!/\.\.\/(?:core|models|arrays|insight|gpu)\//.test(from) || SHARED.test(from)) continue;
+      for (const name of list.split(",").map((one) => one.trim())) {
+        const isPublic =
+          name === "" || name.startsWith("type ") || entries.some((one) => name in one);
+        assert.ok(isPublic, `${file} imports ${name} of ${from}`);
+      }
+    }
+  }
+});
+
 /** Failures of every command, with the code of the error that `--json` prints. */
 for (const [line, status, code] of [
   ["run none.onnx", 1, "ENOENT"],

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { Failure } from "../../src/cli/failure.ts";
-import { openPart } from "../../src/cli/input/places.ts";
+import { openPart } from "../../src/cli/input/arguments.ts";
 import type { Io } from "../../src/cli/io.ts";
 import { isTensorError, messageOf } from "../../src/core/errors.ts";
 import { dtypesWhere } from "../../src/core/tensor/dtype.ts";

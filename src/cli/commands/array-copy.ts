@@ -2,22 +2,20 @@
 
 import * as fs from "node:fs";
 import * as path from "node:path";
+import { givenOption, partOf, placeOf } from "../input/arguments.ts";
 import {
   blame,
   checkUnused,
   failureAt,
+  gridOf,
   openNamed,
   openToCopy,
   printKind,
-  product,
 } from "./array-facts.ts";
 import { errorAt, wrongData, wrongUsage } from "../failure.ts";
-import { partOf, placeOf } from "../input/places.ts";
 import { checkArrayFormat } from "../input/read-files.ts";
 import { isSameFile } from "../input/write-files.ts";
-import type { Io } from "../io.ts";
-import { coordinatesOf } from "../text/cells.ts";
-import { ProgressLine } from "../text/progress.ts";
+import { type Io, ProgressLine } from "../io.ts";
 import { printCount } from "../../core/foreign.ts";
 import { CLI } from "../../core/limits.ts";
 import { DTYPES, isTensorError } from "../../entries/index.ts";
@@ -28,6 +26,7 @@ import {
   createPending,
   type PendingArray,
 } from "../../entries/zarr.ts";
+import { coordinatesOf, product } from "../../core/tensor/shape.ts";
 
 export interface CopyOptions {
   readonly chunks?: readonly number[];
@@ -37,7 +36,6 @@ export interface CopyOptions {
   readonly unfinished?: boolean;
 }
 
-/** Copies the array, and returns a line that describes the copy. */
 export async function copyArray(
   io: Io,
   name: string,
@@ -101,7 +99,7 @@ function createOptions(
   }
   const { shape, chunkShape, dtype } = from;
   if (chunks !== undefined) return { ...shared, chunkShape: chunks };
-  const row = shape.slice(1).reduce((all, dim) => all * dim, DTYPES[dtype].bytes);
+  const row = product(shape, 1) * DTYPES[dtype].bytes;
   const [rows = 1] = chunkShape;
   // Each chunk of the copy holds complete rows, and its height is a multiple of the source's chunk height.
   const { npy: most } = CLI;
@@ -145,10 +143,6 @@ interface Chunk {
   readonly box: readonly number[];
 }
 
-const gridOf = ({ shape, chunkShape }: ChunkedArray): number[] =>
-  shape.map((dim, axis) => Math.ceil(dim / chunkShape[axis]));
-
-/** Yields the chunks of an array in their order. */
 function* chunksOf(array: ChunkedArray): Iterable<Chunk> {
   const { shape, chunkShape } = array;
   const grid = gridOf(array);
@@ -204,17 +198,17 @@ function printProgress(done: number, count: number, bytes: number, ms: number): 
   return `${Math.floor((100 * done) / count)} % of ${printCount(count, "chunk")}, ${rate} MB/s, ${left} s left`;
 }
 
-/** Writes a part of the array, and returns a line that describes the part. */
 export async function writePart(
   io: Io,
   name: string,
   output: string,
   options: CopyOptions,
 ): Promise<string> {
-  const odd = Object.keys(options).find((option) => !["force", "unfinished"].includes(option));
+  const { force: _, unfinished, ...others } = options;
+  const odd = givenOption(others);
   if (odd !== undefined) {
     throw wrongUsage(
-      `--${odd} needs a new array, but ${output} is a part of an existing array; leave --${odd} out`,
+      `${odd} needs a new array, but ${output} is a part of an existing array; leave ${odd} out`,
     );
   }
   if (isSameFile(io, partOf(io, name).place, partOf(io, output).place)) {
@@ -222,7 +216,7 @@ export async function writePart(
       `${name} and ${output} are parts of the same array; copy ${name} to another array first`,
     );
   }
-  const from = await openToCopy(io, name, options.unfinished);
+  const from = await openToCopy(io, name, unfinished);
   const into = await openNamed(io, output);
   if (printKind(from) !== printKind(into)) {
     const sentence = `${name} is ${printKind(from)}, but ${output} is ${printKind(into)}`;

@@ -1,14 +1,14 @@
 /** Describes stored arrays and Zarr groups, as data and as text. */
 
 import * as fs from "node:fs";
+import { isUrl, openPart, partOf, placeOf } from "../input/arguments.ts";
 import { shownUrl } from "../../arrays/boxes/urls.ts";
 import { errorAt, Failure, wrongData } from "../failure.ts";
-import { isUrl, openPart, partOf, placeOf } from "../input/places.ts";
 import { type Io, printNote } from "../io.ts";
 import { escapeControls, printTable } from "../text/layout.ts";
 import { printCount } from "../../core/foreign.ts";
 import { checkFree } from "../../entries/chunked.ts";
-import { type DType, DTYPES, isTensorError } from "../../entries/index.ts";
+import { DTYPES, isTensorError } from "../../entries/index.ts";
 import { printShape } from "../../entries/operators.ts";
 import {
   type ChunkedArray,
@@ -17,30 +17,8 @@ import {
   openGroup,
   type ZarrArray,
 } from "../../entries/zarr.ts";
+import { product } from "../../core/tensor/shape.ts";
 
-interface ArrayFacts {
-  readonly path: string;
-  readonly format: "npy" | "zarr";
-  /** The Zarr format version. */
-  readonly version?: number;
-  /** True for an array slice, which is not stored separately. */
-  readonly isPart?: true;
-  readonly dtype: DType;
-  readonly shape: readonly number[];
-  /** The chunk shape. In a sharded array, this field contains the shape of the inner chunks. */
-  readonly chunks?: readonly number[];
-  readonly shards?: readonly number[];
-  readonly codecs?: readonly Codec[];
-  readonly fillValue?: unknown;
-  readonly dimensionNames?: readonly (string | null)[];
-  readonly attributes?: object;
-  /** The number of stored chunks or shards, and the number of all chunks or shards. */
-  readonly stored?: { readonly count: number; readonly of: number };
-  /** The number of bytes on disk, and the number of bytes in memory. */
-  readonly bytes: { readonly stored?: number; readonly elements: number };
-}
-
-/** Opens an array by its name on the command line. */
 export const openNamed = (
   io: Io,
   name: string,
@@ -62,7 +40,6 @@ export async function openToCopy(
   return array;
 }
 
-/** Throws a `Failure` if a job is changing the array. */
 export async function checkUnused(
   io: Io,
   name: string,
@@ -94,44 +71,49 @@ export function failureAt(io: Io, name: string, error: unknown): unknown {
   return wrongData(sentence.includes(shown) ? sentence : `${shown}: ${sentence}`, error, name);
 }
 
-export const product = (shape: readonly number[]): number =>
-  shape.reduce((all, dim) => all * dim, 1);
-
 const isZarr = (array: ChunkedArray): array is ZarrArray => "stored" in array;
 
-export async function factsOf(typed: string, array: ChunkedArray): Promise<ArrayFacts> {
+/** Describes an array for --json. Fields that the array does not have are undefined. */
+export async function factsOf(typed: string, array: ChunkedArray) {
   const { dtype, shape, chunkShape } = array;
   const { format, path: place, slice } = array.location;
-  const elements = product(shape) * DTYPES[dtype].bytes;
-  const named = { path: shownUrl(typed), format };
-  if (slice !== undefined)
-    return { ...named, isPart: true, dtype, shape, chunks: chunkShape, bytes: { elements } };
-  if (!isZarr(array)) {
-    const stored = isUrl(place) ? {} : { stored: fs.statSync(place).size };
-    return { ...named, dtype, shape, bytes: { ...stored, elements } };
-  }
+  const isPart = slice !== undefined;
+  const zarr = !isPart && isZarr(array) ? array : null;
   // Plain HTTP servers cannot list their files.
   const isListed = !isUrl(place) || place.startsWith("s3:");
-  const found = isListed ? await array.stored() : null;
-  const of = product(shape.map((dim, axis) => Math.ceil(dim / chunkShape[axis])));
-  const { version, codecs, fillValue, dimensionNames, attributes, innerChunkShape } = array;
+  const found = zarr !== null && isListed ? await zarr.stored() : null;
+  const isFile = !isPart && zarr === null && !isUrl(place);
+  const inner = zarr?.innerChunkShape ?? null;
   return {
-    ...named,
-    version,
+    path: shownUrl(typed),
+    format,
+    version: zarr?.version,
+    /** A part of an array is not stored separately. */
+    isPart: isPart || undefined,
     dtype,
     shape,
-    chunks: innerChunkShape ?? chunkShape,
-    ...(innerChunkShape !== null && { shards: chunkShape }),
-    codecs,
-    fillValue,
-    ...(dimensionNames !== null && { dimensionNames }),
-    attributes,
-    ...(found !== null && { stored: { count: found.chunks, of } }),
-    bytes: { ...(found !== null && { stored: found.bytes }), elements },
+    /** The chunk shape. In a sharded array, this field contains the shape of the inner chunks. */
+    chunks: isPart || zarr !== null ? (inner ?? chunkShape) : undefined,
+    shards: inner === null ? undefined : chunkShape,
+    codecs: zarr?.codecs,
+    fillValue: zarr?.fillValue,
+    dimensionNames: zarr?.dimensionNames ?? undefined,
+    attributes: zarr?.attributes,
+    /** The number of stored chunks or shards, and the number of all chunks or shards. */
+    stored: found === null ? undefined : { count: found.chunks, of: product(gridOf(array)) },
+    /** The number of bytes on disk, and the number of bytes in memory. */
+    bytes: {
+      stored: isFile ? fs.statSync(place).size : found?.bytes,
+      elements: product(shape) * DTYPES[dtype].bytes,
+    },
   };
 }
 
-export function printFacts(facts: ArrayFacts): string {
+/** Returns the number of chunks along each axis. */
+export const gridOf = ({ shape, chunkShape }: ChunkedArray): number[] =>
+  shape.map((dim, axis) => Math.ceil(dim / chunkShape[axis]));
+
+export function printFacts(facts: Awaited<ReturnType<typeof factsOf>>): string {
   const { path: name, version, isPart, bytes, attributes = {} } = facts;
   const { chunks, shards, codecs, fillValue, dimensionNames, stored } = facts;
   const { stored: taken, elements } = bytes;
@@ -162,7 +144,6 @@ export function printFacts(facts: ArrayFacts): string {
 
 const printNumber = (value: number): string => value.toLocaleString("en-US");
 
-/** Formats a codec with its main settings. */
 function printCodec({ name, configuration = {} }: Codec): string {
   const { codecs } = configuration;
   if (name === "sharding_indexed" && Array.isArray(codecs)) {
@@ -176,29 +157,11 @@ function printCodec({ name, configuration = {} }: Codec): string {
   return shown.length === 0 ? name : `${name} (${shown.join(" ")})`;
 }
 
-interface GroupFacts {
-  readonly path: string;
-  /** The Zarr format version. */
-  readonly version: number;
-  readonly attributes: object;
-  /** True if the group's consolidated metadata lists the members. */
-  readonly consolidated: boolean;
-  readonly members: readonly MemberFacts[];
-}
-
-interface MemberFacts {
-  readonly name: string;
-  readonly kind: "array" | "group";
-  /** The data type and shape from the member's metadata. */
-  readonly dtype?: unknown;
-  readonly shape?: unknown;
-}
-
 /**
  * Describes a group. Returns null if the path does not contain a group, because opening that path as an array gives a
  * better error. Throws a `Failure` if the group cannot be read.
  */
-export async function groupFactsOf(io: Io, name: string): Promise<GroupFacts | null> {
+export async function groupFactsOf(io: Io, name: string) {
   const group = await openGroup(placeOf(io, name)).catch((error: unknown) => {
     // An error of any other kind comes from an existing group.
     const isOther = isTensorError(error, "malformed-file", "unsupported-file");
@@ -220,12 +183,12 @@ export async function consolidateNamed(io: Io, name: string): Promise<string> {
   return `${name}: the metadata of the group describes ${printCount(length, "member")}`;
 }
 
-const memberFacts = ({ name, kind, metadata }: GroupMember): MemberFacts => {
+function memberFacts({ name, kind, metadata }: GroupMember) {
   const { data_type: type, dtype = type, shape } = metadata;
-  return { name, kind, ...(kind === "array" && { dtype, shape }) };
-};
+  return kind === "array" ? { name, kind, dtype, shape } : { name, kind };
+}
 
-export function printGroup(facts: GroupFacts): string {
+export function printGroup(facts: NonNullable<Awaited<ReturnType<typeof groupFactsOf>>>): string {
   const { path: name, version, consolidated, members, attributes } = facts;
   const rows = members.map(({ name: one, kind, dtype, shape }) => [
     `  ${escapeControls(one)}`,

@@ -14,11 +14,9 @@ import {
   printGroup,
 } from "./array-facts.ts";
 import { wrongUsage } from "../failure.ts";
-import { addCodec, parseChunks, parseSizes } from "../input/arguments.ts";
-import { partOf } from "../input/places.ts";
-import { type Io, printNote } from "../io.ts";
-import { JSON_HELP, printJson } from "../text/layout.ts";
-import { ProgressLine } from "../text/progress.ts";
+import { addCodec, givenOption, parseChunks, parseSizes, partOf } from "../input/arguments.ts";
+import { printResult, type Io, printNote, ProgressLine } from "../io.ts";
+import { JSON_HELP } from "../text/layout.ts";
 import { printCount } from "../../core/foreign.ts";
 import { append, type ChunkedArray, resize } from "../../entries/zarr.ts";
 
@@ -69,9 +67,9 @@ Examples:
 
 /** Throws a `Failure` if one of the options is given, which cannot be used with others. */
 function refuse(options: object, others: string): void {
-  const [odd] = Object.entries(options).find(([, value]) => value !== undefined) ?? [];
+  const odd = givenOption(options);
   if (odd === undefined) return;
-  throw wrongUsage(`${others} cannot be used with --${odd}; leave --${odd} out`);
+  throw wrongUsage(`${others} cannot be used with ${odd}; leave ${odd} out`);
 }
 
 export function addArrayCommand(program: Command, io: Io): void {
@@ -99,16 +97,15 @@ export function addArrayCommand(program: Command, io: Io): void {
     .option("--json", JSON_HELP)
     .addHelpText("after", HELP)
     .action(async (name: string, options: ArrayCommand) =>
-      io.stdout.write(`${await arrayText(io, name, options)}\n`),
+      printResult(io, await arrayResult(io, name, options)),
     );
 }
 
-/** Does what the options say, and returns the text to print. */
-async function arrayText(
+async function arrayResult(
   io: Io,
   name: string,
   { output, json = false, consolidate = false, ...given }: ArrayCommand,
-): Promise<string> {
+): Promise<string | object> {
   const { append: more, axis, resize: shape, ...options } = given;
   const printing = { output, json: json || undefined };
   if (consolidate) {
@@ -124,13 +121,13 @@ async function arrayText(
     const copy = partOf(io, output).ranges === null ? copyArray : writePart;
     return copy(io, name, output, options);
   }
-  const [odd] = Object.keys(options);
-  if (odd !== undefined) throw wrongUsage(`--${odd} needs -o`);
+  const odd = givenOption(options);
+  if (odd !== undefined) throw wrongUsage(`${odd} needs -o`);
   const group = await groupFactsOf(io, name);
-  if (group !== null) return json ? printJson(group) : printGroup(group);
+  if (group !== null) return json ? group : printGroup(group);
   const array = await openNamed(io, name, (sentence) => void printNote(io, sentence));
   const facts = await factsOf(name, array);
-  return json ? printJson(facts) : printFacts(facts);
+  return json ? facts : printFacts(facts);
 }
 
 interface ChangeOptions {
@@ -139,7 +136,6 @@ interface ChangeOptions {
   readonly resize?: readonly number[];
 }
 
-/** Changes the array, and returns a line with its new shape. */
 async function changeArray(io: Io, name: string, options: ChangeOptions): Promise<string> {
   const { append: more, axis = "0", resize: shape } = options;
   if (more !== undefined && shape !== undefined) {

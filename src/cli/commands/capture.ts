@@ -16,14 +16,13 @@ import {
 } from "../../entries/onnx.ts";
 import { writeNpy } from "../../entries/npy.ts";
 import { errorAt, withPath, wrongData, wrongUsage } from "../failure.ts";
-import { printNote, type Io } from "../io.ts";
-import { escapeControls, quote } from "../text/layout.ts";
-import { addFeedOptions, allFiles, feedsOf, RANDOM_HELP } from "../input/feeds.ts";
+import { printResult, printNote, type Io } from "../io.ts";
+import { printLines, quote } from "../text/layout.ts";
+import { addFeedOptions, allFiles, RANDOM_HELP } from "../input/feeds.ts";
 import {
   addRuntimeOptions,
   inRuntime,
-  loadRuntime,
-  readRunnable,
+  readWithInputs,
   type RuntimeOptions,
 } from "../input/runtime.ts";
 import { printType } from "../text/cells.ts";
@@ -43,9 +42,9 @@ If the node is in a function, its inputs in the first call are saved, or in the
 call of --call.
 
 The folder receives node.onnx, a model with only this node and its constant
-indices, and a .npy file for each other input, such as indices.npy. The outputs of the runtime are saved as
-runtime.0.npy, runtime.1.npy and so on. At the end, the command prints the
-ndscatter explain command for these files.
+indices, and a .npy file for each other input, such as indices.npy. The outputs of
+the runtime are saved as runtime.0.npy, runtime.1.npy and so on. At the end, the
+command prints the ndscatter explain command for these files.
 ${RANDOM_HELP}
 
 Examples:
@@ -56,8 +55,10 @@ Examples:
 export function addCaptureCommand(program: Command, io: Io): void {
   const command = program
     .command("capture")
-    .summary("save one node of a model with its real inputs")
-    .description("Run an ONNX model in your ONNX Runtime, and save one node with its real inputs.")
+    .summary("run a model in your runtime, and save one node with the inputs that it had")
+    .description(
+      "Run an ONNX model in your ONNX Runtime, and save one node as a model, with the inputs that it had as .npy files.",
+    )
     .argument("<model>", "an ONNX model")
     .requiredOption("--node <name>", "the node to save, by any name that explain accepts")
     .requiredOption("-o, --output <folder>", "write the files to this folder");
@@ -69,9 +70,7 @@ export function addCaptureCommand(program: Command, io: Io): void {
         throw wrongUsage(
           "capture accepts only one thread count; give a single count with --threads",
         );
-      const { bytes, model } = readRunnable(io, file);
-      await loadRuntime(io, options.runtime);
-      const feeds = feedsOf(io, file, model, options);
+      const { bytes, model, feeds } = await readWithInputs(io, file, options);
       const { node, iteration = 0, call = 0 } = options;
       const run = { doing: "running in ONNX Runtime", isBrief: true };
       const captured = await inRuntime(io, file, options, run, async ({ own }, show) => {
@@ -84,7 +83,7 @@ export function addCaptureCommand(program: Command, io: Io): void {
       });
       await printNote(io, ...modelNotes(model));
       const read = allFiles(file, model, options);
-      if (captured) await writeCase(io, file, options.output, { model, captured, read });
+      if (captured) await writeCase(io, file, options.output, model, captured, read);
     });
 }
 
@@ -92,16 +91,9 @@ async function writeCase(
   io: Io,
   file: string,
   folder: string,
-  {
-    model,
-    captured,
-    read,
-  }: {
-    readonly model: Model;
-    readonly captured: CapturedCall;
-    /** All input files of the command. */
-    readonly read: readonly string[];
-  },
+  model: Model,
+  captured: CapturedCall,
+  read: readonly string[],
 ): Promise<void> {
   const { call, path: place, problem, outputs, node, error } = captured;
   if (error !== null) throw errorAt(file, error);
@@ -137,12 +129,12 @@ async function writeCase(
     const text = `${schema[position].name} ${printType(tensor)}`;
     return [fixed.has(position) ? `constant ${text}` : text];
   });
-  const lines = [
+  const text = printLines(
     `${place}: ${node.op}, with ${shown.join(", ")}`,
-    ...(problem === null ? [] : [`the runtime says: ${problem}`]),
+    problem !== null && `the runtime says: ${problem}`,
     `ndscatter explain ${[...files, ...expected].join(" ")}`,
-  ];
-  await io.stdout.write(`${lines.map(escapeControls).join("\n")}\n`);
+  );
+  await printResult(io, text);
 }
 
 /** Returns the positions of inputs that remain constants: constant indices and a constant axis. */

@@ -4,6 +4,7 @@
  */
 
 import * as path from "node:path";
+import { availableParallelism } from "node:os";
 import {
   createJob,
   describeJob,
@@ -19,7 +20,7 @@ import { isTensorError, type Tensor } from "../../entries/index.ts";
 import { roleOf } from "../../entries/operators.ts";
 import { openArray, type ChunkedArray } from "../../entries/zarr.ts";
 import { errorAt, printFile, STDIN, wrongData, wrongUsage } from "../failure.ts";
-import { printNote, type Io } from "../io.ts";
+import { printResult, printNote, type Io } from "../io.ts";
 import {
   isLong,
   printPlan,
@@ -30,13 +31,20 @@ import {
   type StageTimes,
   redisOf,
 } from "./job-run.ts";
-import { printJson, quote, didYouMean } from "../text/layout.ts";
+import { quote, didYouMean } from "../text/layout.ts";
 import { isOperator, parseCall, type Call, type CallOptions } from "../input/operator-call.ts";
-import { bindFiles, bindInputFiles, DEFAULT_MEMORY } from "../input/arguments.ts";
-import { folderOf, isUrl, openPart, partOf, placeOf } from "../input/places.ts";
+import {
+  bindFiles,
+  bindInputFiles,
+  DEFAULT_MEMORY,
+  folderOf,
+  isUrl,
+  openPart,
+  partOf,
+  placeOf,
+} from "../input/arguments.ts";
 import { readTensorFile, checkArrayFormat } from "../input/read-files.ts";
 import { printType } from "../text/cells.ts";
-import { availableParallelism } from "node:os";
 import { printAmount } from "../../core/foreign.ts";
 
 export interface ChunkedOptions extends CallOptions {
@@ -57,7 +65,6 @@ export interface ChunkedOptions extends CallOptions {
   readonly json?: boolean;
 }
 
-/** Throws a `Failure` if chunked runs do not support the target or the options. */
 function checkUsage(target: string, options: ChunkedOptions): void {
   const { expect, queue, redis, job, slurm, tasksPerElement } = options;
   if (!isOperator(target)) {
@@ -128,9 +135,7 @@ export async function runChunked(
     const more = [`the disk: ${rate}/s, written and synced`, ...printTook({ planned, took })];
     lines.push(...more.map((line) => `  ${line}`));
   }
-  await io.stdout.write(
-    `${json ? printJson({ outputs, stages, planned, took }) : lines.join("\n")}\n`,
-  );
+  await printResult(io, json ? { outputs, stages, planned, took } : lines.join("\n"));
   if (wasDone && !json)
     await printNote(io, `this job is already finished; remove ${folder} to run it again`);
 }
@@ -140,7 +145,6 @@ async function endFolder(folder: string, id: string, { job }: ChunkedOptions): P
   if (job === undefined) await removeJob(folder, id);
 }
 
-/** Returns the number of the axis of data that has a name. */
 function axisNumber(axis: string, { dimensionNames }: ChunkedArray): string {
   const number = dimensionNames?.indexOf(axis) ?? -1;
   if (number >= 0) return String(number);

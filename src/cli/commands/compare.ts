@@ -3,30 +3,28 @@
  * equivalent code.
  */
 
-import { printCount } from "../../core/foreign.ts";
 import type { Command } from "commander";
+import { printCount } from "../../core/foreign.ts";
 import {
   compareDialects,
   dialects,
   isTensorError,
   run,
   type Dialect,
-  type DialectComparison,
   type Scalar,
   type Tensor,
 } from "../../entries/index.ts";
 import { printScalar, printShape, resolve } from "../../entries/operators.ts";
 import type { NodeCall } from "../../entries/onnx.ts";
-import { repeatable, bindInputFiles } from "../input/arguments.ts";
-import { coordinatesOf } from "../text/cells.ts";
+import { repeatable } from "../input/arguments.ts";
 import { cellOf } from "../text/differences.ts";
 import { codeOf } from "../text/dialect-code.ts";
 import { WRONG_DATA, wrongUsage, type Status } from "../failure.ts";
-import type { Io } from "../io.ts";
-import { JSON_HELP, printJson, quote, didYouMean } from "../text/layout.ts";
+import { printResult, type Io } from "../io.ts";
+import { JSON_HELP, quote, didYouMean } from "../text/layout.ts";
 import { versionTitle } from "../input/operator-call.ts";
-import { checkOneInput, readTensorFiles } from "../input/read-files.ts";
-import { addTaskArguments, findTask, type TaskOptions } from "./task.ts";
+import { addTaskArguments, findTask, readCall, type TaskOptions } from "./task.ts";
+import { coordinatesOf } from "../../core/tensor/shape.ts";
 
 interface CompareOptions extends TaskOptions {
   readonly dialect?: readonly string[];
@@ -66,12 +64,9 @@ export function addCompareCommand(program: Command, io: Io, fail: (status: Statu
     .addHelpText("after", HELP)
     .action(async (target: string, texts: readonly string[], options: CompareOptions) => {
       const chosen = chooseDialects(options.dialect);
-      const task = findTask(io, target, options);
-      task.checkOneNode?.();
-      const files = bindInputFiles(texts, task);
-      checkOneInput([task.file, ...files.values()]);
-      const report = reportOf(task.call(readTensorFiles(io, files)), chosen);
-      await io.stdout.write(`${options.json ? reportJson(report) : reportText(report)}\n`);
+      const call = readCall(io, findTask(io, target, options), texts);
+      const report = reportOf(call, chosen);
+      await printResult(io, options.json ? reportFacts(report) : reportText(report));
       if (report.rows.some(({ agrees, why }) => !agrees && why !== "missing")) fail(WRONG_DATA);
     });
 }
@@ -87,33 +82,15 @@ function chooseDialects(names: readonly string[] | undefined): readonly Dialect[
   return names === undefined ? all : all.filter(({ id }) => names.includes(id));
 }
 
-/** Maximum number of cells that a report lists for a dialect. */
 const MOST_CELLS = 5;
 
-/** A dialect's result beside the exact result. */
-interface Row extends DialectComparison {
-  readonly version: string;
-  readonly code: string | null;
-  /** The first cells that differ. An invalid call has no exact values. */
-  readonly cells: readonly { at: readonly number[]; exact: Scalar | undefined; here: Scalar }[];
-  /** The coordinates of the first cells that are not decided. */
-  readonly open: readonly (readonly number[])[];
-}
-
-interface Report {
-  readonly title: string;
-  /** The exact result, or the error message. */
-  readonly exact: Tensor | string;
-  readonly rows: readonly Row[];
-}
-
-function reportOf({ node, inputs }: NodeCall, chosen: readonly Dialect[]): Report {
+function reportOf({ node, inputs }: NodeCall, chosen: readonly Dialect[]) {
   const compared = compareDialects(node, inputs);
   const exact = exactOf(node, inputs);
   const rows = chosen.flatMap(({ id, version }) =>
     compared
       .filter(({ dialect }) => dialect === id)
-      .map((one): Row => {
+      .map((one) => {
         const { output, differing, undecided, why } = one;
         const first = (cells: readonly number[]): number[][] =>
           output === null
@@ -121,6 +98,7 @@ function reportOf({ node, inputs }: NodeCall, chosen: readonly Dialect[]): Repor
             : cells.slice(0, MOST_CELLS).map((cell) => coordinatesOf(cell, output.shape));
         const cells = first(differing).map((at) => ({
           at,
+          // An invalid call has no exact values.
           exact: typeof exact === "string" ? undefined : valueOf(exact, at),
           here: valueOf(output as Tensor, at),
         }));
@@ -130,6 +108,9 @@ function reportOf({ node, inputs }: NodeCall, chosen: readonly Dialect[]): Repor
   );
   return { title: versionTitle(resolve(node)), exact, rows };
 }
+
+type Report = ReturnType<typeof reportOf>;
+type Row = Report["rows"][number];
 
 const valueOf = (tensor: Tensor, at: readonly number[]): Scalar =>
   cellOf(tensor, at).toArray() as Scalar;
@@ -182,9 +163,9 @@ function verdictOf({ agrees, why, differing, undecided }: Row, exact: Report["ex
   return typeof exact === "string" ? `no error; ${cells}` : cells;
 }
 
-function reportJson({ title, exact, rows }: Report): string {
+function reportFacts({ title, exact, rows }: Report): object {
   const isError = typeof exact === "string";
-  return printJson({
+  return {
     operator: title,
     error: isError ? exact : null,
     exact: isError ? null : exact.toArray(),
@@ -198,5 +179,5 @@ function reportJson({ title, exact, rows }: Report): string {
       undecided: { count: row.undecided.length, first: row.open },
       code: row.code,
     })),
-  });
+  };
 }

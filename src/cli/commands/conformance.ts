@@ -6,17 +6,17 @@
  * The command compares results bit for bit, whereas the ONNX test runner allows a relative error of 1e-3.
  */
 
-import { printCount } from "../../core/foreign.ts";
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { setImmediate } from "node:timers/promises";
 import type { Command } from "commander";
+import { printCount } from "../../core/foreign.ts";
 import { isTensorError, tensor, type Tensor } from "../../entries/index.ts";
 import { runModel, unsupportedOperators, type Model, type ValueInfo } from "../../entries/onnx.ts";
 import { compareTensors } from "../text/differences.ts";
 import { Failure, failureOf, withPath, wrongData, WRONG_DATA, type Status } from "../failure.ts";
-import type { Io } from "../io.ts";
-import { JSON_HELP, printJson, quote } from "../text/layout.ts";
+import { printResult, type Io } from "../io.ts";
+import { JSON_HELP, quote } from "../text/layout.ts";
 import { isFolder, readModelFile, readTensorFile } from "../input/read-files.ts";
 
 const HELP = `
@@ -54,11 +54,9 @@ export function addConformanceCommand(
 interface Verdict {
   readonly name: string;
   readonly status: "ok" | "FAIL" | "skipped";
-  /** The reason why the test failed or was skipped. */
   readonly reason?: string;
 }
 
-/** Runs all test folders, and returns the number of failed folders. */
 async function testAll(io: Io, dir: string, json: boolean): Promise<number> {
   const verdicts: Verdict[] = [];
   for (const folder of findFolders(io, dir)) {
@@ -75,9 +73,7 @@ async function testAll(io: Io, dir: string, json: boolean): Promise<number> {
     verdicts.filter((verdict) => verdict.status === status).length;
   const [passed, failed, skipped] = [count("ok"), count("FAIL"), count("skipped")];
   const summary = `${passed} passed, ${failed} failed, ${skipped} skipped`;
-  await io.stdout.write(
-    `${json ? printJson({ passed, failed, skipped, folders: verdicts }) : summary}\n`,
-  );
+  await printResult(io, json ? { passed, failed, skipped, folders: verdicts } : summary);
   return failed;
 }
 
@@ -124,10 +120,8 @@ function testFolder(io: Io, folder: string): Omit<Verdict, "name"> {
   }
 }
 
-/** Reports that a test needs an unsupported feature. */
 class Unsupported extends Failure {}
 
-/** Returns true if a Cast failed because this package does not support its data types. */
 const isMissingCast = (error: unknown): boolean =>
   isTensorError(error, "dtype", "attribute") && error.op === "Cast";
 
@@ -141,7 +135,6 @@ function obstacleOf(model: Model): string | null {
     : `the input ${quote(odd.name)} must be a tensor of a data type that this package has`;
 }
 
-/** Describes each output's first difference in a sentence. */
 function testDataSet(io: Io, model: Model, folder: string, set: string): string[] {
   const { graph } = model;
   const files = list(io, path.join(folder, set));

@@ -1,8 +1,8 @@
 /** Implements `ndscatter convert`, which converts a model to another ONNX opset, or between ONNX and OpenVINO. */
 
-import { printCount } from "../../core/foreign.ts";
 import * as path from "node:path";
 import type { Command } from "commander";
+import { printCount } from "../../core/foreign.ts";
 import {
   convertModel,
   extractNode,
@@ -13,8 +13,8 @@ import {
 } from "../../entries/onnx.ts";
 import { writeIR } from "../../entries/openvino.ts";
 import { asUsage, withPath, wrongUsage } from "../failure.ts";
-import type { Io } from "../io.ts";
-import { escapeControls, JSON_HELP, printJson, printName } from "../text/layout.ts";
+import { printResult, type Io } from "../io.ts";
+import { JSON_HELP, printLines, printName } from "../text/layout.ts";
 import { wholeOption } from "../input/arguments.ts";
 import { filesOf, isIR, modelFiles, readModelFile } from "../input/read-files.ts";
 import { checkExternal, checkNotRead, checkPlace, writeFiles } from "../input/write-files.ts";
@@ -97,8 +97,8 @@ export function addConvertCommand(program: Command, io: Io): void {
         // Encoding the output reads the source model's constants, which may be in external files.
         withPath(file, () => encode(output, conversion.model)),
       );
-      const print = json ? conversionJson : conversionText;
-      await io.stdout.write(`${print(output, conversion)}\n`);
+      const print = json ? conversionFacts : conversionText;
+      await printResult(io, print(output, conversion));
     });
 }
 
@@ -158,26 +158,16 @@ function changeLines(changes: readonly string[]): readonly string[] {
 function conversionText(output: string, { changes, unchecked, notes }: Conversion): string {
   const count = [...unchecked.values()].reduce((sum, one) => sum + one, 0);
   const others = [...unchecked].map(([op, many]) => `${printName(op)} ${many}`).join(", ");
-  return [
+  return printLines(
     `${output}: ${printCount(changes.length, "node")} changed`,
-    ...changeLines(changes).map((line) => `  ${line}`),
-    ...(count === 0
-      ? []
-      : [`${printCount(count, "node")} left unchanged and unchecked: ${others}`]),
-    ...notes.map((note) => `note: ${note}`),
-  ]
-    .map(escapeControls)
-    .join("\n");
+    changeLines(changes).map((line) => `  ${line}`),
+    count > 0 && `${printCount(count, "node")} left unchanged and unchecked: ${others}`,
+    notes.map((note) => `note: ${note}`),
+  );
 }
 
-function conversionJson(output: string, { model, changes, unchecked, notes }: Conversion): string {
+function conversionFacts(output: string, conversion: Conversion): object {
+  const { model, changes, unchecked, notes } = conversion;
   const { irVersion, opsets } = model;
-  return printJson({
-    output,
-    irVersion,
-    opsets,
-    changes,
-    unchecked: Object.fromEntries(unchecked),
-    notes,
-  });
+  return { output, irVersion, opsets, changes, unchecked: Object.fromEntries(unchecked), notes };
 }

@@ -7,10 +7,12 @@ import {
   isTensorError,
   type Diagnosis,
   type Explanation,
+  type GradientCell,
+  type Read,
+  type StoryStep,
   type Tensor,
 } from "../../entries/index.ts";
 import type { NodeCall } from "../../entries/onnx.ts";
-import { bindInputFiles } from "../input/arguments.ts";
 import {
   addGradientOptions,
   gradientOf,
@@ -19,16 +21,14 @@ import {
   gradientJson,
   gradientText,
 } from "./gradient.ts";
-import { compareTensors, diagnosesOf, historyLines, reasonLines } from "../text/differences.ts";
-import { canvasOf } from "../text/drawing.ts";
-import { explanationJson } from "../text/explanation-json.ts";
+import { compareResult, historyLines, reasonLines } from "../text/differences.ts";
 import { explanationText } from "../text/explanation-text.ts";
-import { printFile, wrongData } from "../failure.ts";
+import { errorJson, printFile, wrongData } from "../failure.ts";
 import { printNote, type Io } from "../io.ts";
-import { JSON_HELP, printName } from "../text/layout.ts";
-import { checkOneInput, readTensorFile, readTensorFiles } from "../input/read-files.ts";
-import { addTaskArguments, findTask, type Task, type TaskOptions } from "./task.ts";
-import { printType } from "../text/cells.ts";
+import { JSON_HELP, printJson, printName } from "../text/layout.ts";
+import { readTensorFile } from "../input/read-files.ts";
+import { addTaskArguments, findTask, readCall, type Task, type TaskOptions } from "./task.ts";
+import { canvasOf, printType, valuesOf } from "../text/cells.ts";
 
 interface ExplainOptions extends TaskOptions, GradientOptions {
   readonly expect?: string;
@@ -92,13 +92,10 @@ async function explainTask(
   texts: readonly string[],
   options: ExplainOptions,
 ): Promise<void> {
-  const task = findTask(io, target, options);
-  task.checkOneNode?.();
   const { expect: file, json } = options;
+  const task = findTask(io, target, options);
   const request = gradientRequest(options);
-  const files = bindInputFiles(texts, task);
-  checkOneInput([task.file, ...files.values(), file, request?.file]);
-  const call = task.call(readTensorFiles(io, files));
+  const call = readCall(io, task, texts, file, request?.file);
   const explanation = explain(call.node, call.inputs);
   const expected = file === undefined ? null : expectation(io, task, call, explanation, file);
   const { error, output } = explanation;
@@ -107,10 +104,7 @@ async function explainTask(
     request === null || output === null ? null : gradientOf(io, request, call, output, title);
   const canvas = canvasOf(io);
   const parts = json
-    ? explanationJson(explanation, {
-        expected: expected?.facts,
-        gradient: gradient === null ? undefined : gradientJson(gradient),
-      })
+    ? explanationJson(explanation, expected?.facts, gradient && gradientJson(gradient))
     : [
         explanationText(explanation, canvas),
         gradient === null ? "" : gradientText(gradient, canvas),
@@ -126,7 +120,6 @@ async function explainTask(
   if (sentence !== undefined) throw wrongData(sentence, error);
 }
 
-/** Compares another runtime's result with the exact result. */
 interface Expectation {
   readonly facts: object;
   readonly text: string;
@@ -152,20 +145,10 @@ function expectation(
         : reasonLines(diagnoses);
     return { facts: { diagnoses: diagnoses ?? [] }, text: linesText(title, lines) };
   }
-  const difference = compareTensors(name, output, expected, printFile(file));
-  if (difference === null)
-    return { facts: { equal: true }, text: `\n${printName(name)} equals ${printFile(file)}\n` };
-  const { sentence, isNaN: _, ...facts } = difference;
-  const diagnoses = diagnosesOf(call, expected, difference);
-  const lines = [
-    ...(diagnoses === null ? [] : reasonLines(diagnoses)),
-    ...(difference.at === null ? [] : historyLines(explanation, difference.at)),
-  ];
-  return {
-    facts: { equal: false, difference: facts, diagnoses: diagnoses ?? undefined },
-    text: linesText(sentence, lines),
-    sentence,
-  };
+  const { facts, at, sentence, reasons } = compareResult(name, output, expected, file, call);
+  if (sentence === null) return { facts, text: `\n${printName(name)} equals ${printFile(file)}\n` };
+  const history = at === null ? [] : historyLines(explanation, at);
+  return { facts, text: linesText(sentence, [...reasons, ...history]), sentence };
 }
 
 /**
@@ -190,3 +173,93 @@ function explained(
 
 const linesText = (title: string, lines: readonly string[]): string =>
   `\n${[title, ...lines.map((line) => `  ${line}`)].join("\n")}\n`;
+
+/** Prints an explanation as JSON in parts, because the JSON for a large call may exceed the maximum string length. */
+function* explanationJson(
+  explanation: Explanation,
+  expected: object | undefined,
+  gradient: ReturnType<typeof gradientJson> | null,
+): Iterable<string> {
+  const { version, inputs, shapes, error, badCount, badIndices, output, story } = explanation;
+  const facts = {
+    operator: version && {
+      name: version.name,
+      domain: version.domain,
+      sinceVersion: version.sinceVersion,
+    },
+    inputs: inputs.map(({ name, role, tensor }) => ({ name, role, ...typeOf(tensor) })),
+    shapes,
+    error: error && errorJson(error),
+    badCount,
+    badIndices,
+    output: output && {
+      name: version?.outputs[0].name,
+      ...typeOf(output),
+      values: valuesOf(output),
+    },
+    expected,
+    ...(story && {
+      kind: story.kind,
+      ...(story.kind === "scatter" && {
+        reduction: story.reduction,
+        includeSelf: story.includeSelf,
+        ...(story.stays !== null && { stays: story.stays }),
+      }),
+      addressed: story.addressed,
+      summary: story.summary,
+    }),
+    gradient: gradient?.facts,
+  };
+  const head = printJson(facts);
+  if (story === null) {
+    yield `${head}\n`;
+    return;
+  }
+  yield head.slice(0, head.lastIndexOf("\n}"));
+  if (story.kind === "scatter") {
+    yield* printList("targets", story.targets, ({ coordinates, count, steps }) => ({
+      coordinates,
+      count,
+      steps: Array.from(steps(), stepOf),
+    }));
+  } else {
+    yield* printList("targets", story.targets, ({ coordinates, count }) => ({
+      coordinates,
+      count,
+    }));
+    yield* printList("reads", story.reads, (read: Read) => read);
+  }
+  if (gradient !== null) yield* printList("gradientCells", gradient.cells, cellOf);
+  yield "\n}\n";
+}
+
+const cellOf = ({ terms, ...facts }: GradientCell): object => ({
+  ...facts,
+  terms: [...terms],
+});
+
+/** Prints an object field that contains a list, one member at a time. */
+function* printList<T>(
+  name: string,
+  list: Iterable<T>,
+  factsOf: (member: T) => object,
+): Iterable<string> {
+  yield `,\n  ${JSON.stringify(name)}: [`;
+  let separator = "\n    ";
+  for (const member of list) {
+    yield separator + printJson(factsOf(member), "    ");
+    separator = ",\n    ";
+  }
+  yield "\n  ]";
+}
+
+const typeOf = (tensor: Tensor | null): object =>
+  tensor === null ? { dtype: null, shape: null } : { dtype: tensor.dtype, shape: tensor.shape };
+
+/** Converts the tensors in a step to nested lists. */
+function stepOf(step: StoryStep<Tensor>): object {
+  const [before, after] = [valuesOf(step.before), valuesOf(step.after)];
+  return step.kind === "division"
+    ? { ...step, before, after }
+    : { ...step, before, update: valuesOf(step.update), after };
+}

@@ -6,19 +6,18 @@
 import * as path from "node:path";
 import type { Command } from "commander";
 import { printFile, type Status, WRONG_DATA } from "../failure.ts";
-import { allFiles, expectedOf, feedsOf, RANDOM_HELP } from "../input/feeds.ts";
-import { withOwnWeights } from "../input/read-files.ts";
+import { allFiles, RANDOM_HELP } from "../input/feeds.ts";
 import {
   addCheckOptions,
   inRuntime,
-  loadRuntime,
-  readRunnable,
+  readWithInputs,
   type RuntimeOptions,
+  withOwnWeights,
 } from "../input/runtime.ts";
 import { checkExternal, checkNotRead, checkPlace, writeFiles } from "../input/write-files.ts";
-import { type Io, printNote } from "../io.ts";
+import { type Io, printNote, printResult } from "../io.ts";
 import { expectedLines } from "../text/differences.ts";
-import { cut, escapeControls, JSON_HELP, printJson } from "../text/layout.ts";
+import { cut, JSON_HELP, printLines } from "../text/layout.ts";
 import { printCount } from "../../core/foreign.ts";
 import {
   type Cure,
@@ -27,6 +26,7 @@ import {
   fixModel,
   type FixProgress,
   type FixReport,
+  type Model,
   modelNotes,
 } from "../../entries/onnx.ts";
 
@@ -83,18 +83,17 @@ export function addFixCommand(program: Command, io: Io, fail: (status: Status) =
     .option("--json", JSON_HELP)
     .addHelpText("after", HELP)
     .action(async (file: string, options: FixCommand) => {
-      const { node, iteration = 0, call = 0, output, provider = "cpu", json = false } = options;
-      const { bytes, model } = readRunnable(io, file);
-      if (output !== undefined) {
+      const { iteration = 0, call = 0, output, provider = "cpu", json = false } = options;
+      const checkOutput = (model: Model): void => {
+        if (output === undefined) return;
         checkNotRead(io, output, allFiles(file, model, options));
         checkPlace(io, output);
         checkExternal(io, file, output, model);
-      }
+      };
       // Fixes are tested on the whole model, so all inputs are required even with --node.
-      const { node: _, ...ofAll } = options;
-      await loadRuntime(io, options.runtime);
-      const feeds = feedsOf(io, file, model, ofAll);
-      const expected = expectedOf(io, file, model, options.expected);
+      const { node, ...ofAll } = options;
+      const read = await readWithInputs(io, file, ofAll, checkOutput);
+      const { bytes, model, feeds, expected } = read;
       // The model file is excluded, because readers always find weights embedded in the model file.
       const dataFiles = externalFiles(model).filter((one) => one !== path.basename(file));
       let runtime = "";
@@ -113,13 +112,8 @@ export function addFixCommand(program: Command, io: Io, fail: (status: Status) =
       const written = cured === null ? null : (output ?? null);
       if (cured !== null && written !== null)
         await writeFiles(io, [{ file: written, bytes: withOwnWeights(io, file, cured) }]);
-      const text = json
-        ? printJson(fixJson(file, report, written))
-        : fixText(file, report, {
-            ...{ output, written, runtime, dataFiles },
-            provider: options.provider,
-          });
-      await io.stdout.write(`${text}\n`);
+      const context = { file, runtime, provider: options.provider, dataFiles, output, written };
+      await printResult(io, json ? fixFacts(report, context) : fixText(report, context));
       if (!report.agrees && report.chosen === null) fail(WRONG_DATA);
     });
 }
@@ -127,9 +121,9 @@ export function addFixCommand(program: Command, io: Io, fail: (status: Status) =
 /** The maximum length of a runtime's message in the text; --json has the whole message. */
 const LONGEST = 160;
 
-/** Information about the runtime and the -o option. */
 interface Context {
-  /** The runtime's package name. */
+  readonly file: string;
+  /** The package name of the runtime. */
   readonly runtime: string;
   /** The execution provider selected by the user. */
   readonly provider: string | undefined;
@@ -140,28 +134,24 @@ interface Context {
   readonly written: string | null;
 }
 
-function fixText(file: string, report: FixReport, context: Context): string {
+function fixText(report: FixReport, context: Context): string {
   const { agrees, fault, faulty, verified, cures, chosen, ignored } = report;
-  const name = printFile(file);
-  const lines = agrees
-    ? [`${name}: ${nothingWrong(report)}`]
-    : [
-        `${name}: ${printCount(verified.nodes.length, "scatter/gather node")}, ${faulty.length} faulty`,
-        ...(fault === null ? [] : [`  ${fault.id}: ${fault.fault}`]),
-        ...faulty.flatMap(faultyLines),
-        ...otherProblems(report),
-        ...(verified.expected === null ? [] : expectedLines(verified.expected)),
-        ...(cures.length === 0 ? [] : ["the cures below were tried, in order of increasing cost:"]),
-        ...cureLines(cures),
-        ...(ignored.length === 0
-          ? []
-          : [`  settings not tried, because this runtime ignores them: ${ignored.join(", ")}`]),
-        ...(chosen === null ? ["no cure was found"] : chosenLines(file, chosen, faulty, context)),
-      ];
-  return lines.map(escapeControls).join("\n");
+  const name = printFile(context.file);
+  if (agrees) return printLines(`${name}: ${nothingWrong(report)}`);
+  return printLines(
+    `${name}: ${printCount(verified.nodes.length, "scatter/gather node")}, ${faulty.length} faulty`,
+    fault !== null && `  ${fault.id}: ${fault.fault}`,
+    faulty.flatMap(faultyLines),
+    otherProblems(report),
+    verified.expected && expectedLines(verified.expected),
+    cures.length > 0 && "the cures below were tried, in order of increasing cost:",
+    cureLines(cures),
+    ignored.length > 0 &&
+      `  settings not tried, because this runtime ignores them: ${ignored.join(", ")}`,
+    chosen === null ? "no cure was found" : chosenLines(chosen, faulty, context),
+  );
 }
 
-/** Describes a correct model, with the number of test runs. */
 function nothingWrong({ verified, plain }: FixReport): string {
   const ran = verified.nodes.filter(({ verdict }) => verdict !== "not-run");
   const alone = ran.reduce((sum, { reruns }) => sum + (reruns?.count ?? 0), 0);
@@ -170,7 +160,6 @@ function nothingWrong({ verified, plain }: FixReport): string {
   return `nothing is wrong: ${tried}, and ${modelRuns(plain)}`;
 }
 
-/** Describes whether repeated model runs gave different results. */
 const modelRuns = ({ results, runs }: FixReport["plain"]): string =>
   results === 1
     ? `the model gave the same result in ${printCount(runs, "run")}`
@@ -187,7 +176,6 @@ function faultyLines(node: FaultyNodeReport): string[] {
   ];
 }
 
-/** Describes failures of operators other than scatters and gathers. */
 function otherProblems({ faulty, fault, verified, plain }: FixReport): string[] {
   const failures = verified.failures.filter(({ isCompared }) => !isCompared);
   const named = failures.map(
@@ -212,47 +200,28 @@ function cureLines(cures: readonly Cure[]): string[] {
   return lines.map(({ titles, facts }) => `  ${titles.join(", ")}: ${facts}`);
 }
 
-function cureFacts({
-  kind,
-  nodeRuns,
-  rightRuns,
-  whole,
-  ratio,
-  problem,
-  isRight,
-  isExpected,
-  notes,
-}: Cure): string {
+function cureFacts(cure: Cure): string {
+  const { kind, nodeRuns, rightRuns, whole, ratio, problem, isRight, isExpected, notes } = cure;
   if (problem !== null) return `fails: ${cut(problem, LONGEST)}`;
-  const parts = [
-    isRight ? "correct" : "wrong",
-    ...(kind === "exact-session" || nodeRuns === 0
-      ? []
-      : [
-          `the faulty nodes were exact in ${rightRuns} of ${printCount(nodeRuns, "run")} of single nodes`,
-        ]),
-    modelRuns(whole),
-    ...(isExpected === null
-      ? []
-      : [
-          isExpected
-            ? "the outputs are as expected"
-            : "the outputs differ from the expected outputs",
-        ]),
-    ...(ratio === null
-      ? []
-      : [`the run took ${ratio.toFixed(2)} times as long as a run of the plain session`]),
-    ...notes,
-  ];
-  return parts.join("; ");
+  const parts = [isRight ? "correct" : "wrong"];
+  if (kind !== "exact-session" && nodeRuns > 0) {
+    const runs = `${rightRuns} of ${printCount(nodeRuns, "run")} of single nodes`;
+    parts.push(`the faulty nodes were exact in ${runs}`);
+  }
+  parts.push(modelRuns(whole));
+  if (isExpected === true) parts.push("the outputs are as expected");
+  if (isExpected === false) parts.push("the outputs differ from the expected outputs");
+  if (ratio !== null)
+    parts.push(`the run took ${ratio.toFixed(2)} times as long as a run of the plain session`);
+  return [...parts, ...notes].join("; ");
 }
 
 function chosenLines(
-  file: string,
   { title, settings, model, nodes }: Cure,
   faulty: readonly FaultyNodeReport[],
-  { runtime, provider, output, written, dataFiles }: Context,
+  context: Context,
 ): string[] {
+  const { provider, output, written } = context;
   const begin = `cure: ${title}`;
   if (model !== null) {
     const cures = new Set(faulty.flatMap(({ faults }) => faults.map(({ cure }) => cure)));
@@ -261,15 +230,12 @@ function chosenLines(
   }
   const noFile = output === undefined ? [] : ["  this cure needs no file, so no file was written"];
   const always = provider === undefined ? {} : { executionProviders: [provider] };
-  if (nodes !== null) {
-    return [begin, ...codeLines(file, { runtime, always, dataFiles }, nodes), ...noFile];
-  }
+  if (nodes !== null) return [begin, ...codeLines(context, always, nodes), ...noFile];
   if (settings === null) return [begin, ...noFile];
   const option = `InferenceSession.create(model, ${literalOf({ ...always, ...settings })})`;
   return [begin, `  ${option}`, ...noFile];
 }
 
-/** Formats settings as a JavaScript literal. */
 const literalOf = (value: unknown): string =>
   typeof value !== "object" || value === null || Array.isArray(value)
     ? JSON.stringify(value)
@@ -278,8 +244,8 @@ const literalOf = (value: unknown): string =>
         .join(", ")} }`;
 
 function codeLines(
-  file: string,
-  { runtime, always, dataFiles }: Pick<Context, "runtime" | "dataFiles"> & { always: object },
+  { file, runtime, dataFiles }: Context,
+  always: object,
   nodes: NonNullable<Cure["nodes"]>,
 ): string[] {
   const folder = path.dirname(file);
@@ -308,12 +274,11 @@ function codeLines(
   ].map((line) => `  ${line}`);
 }
 
-/** Converts the report to JSON data without tensors. */
-function fixJson(file: string, report: FixReport, written: string | null): object {
+function fixFacts(report: FixReport, { file, written }: Context): object {
   const { verified, cures, chosen, ...rest } = report;
-  const nodes = verified.nodes.map(({ path, op, verdict, sentence, isReproducible }) => ({
-    ...{ path, op, verdict, sentence, isReproducible },
-  }));
+  const nodes = verified.nodes.map(({ path, op, verdict, sentence, isReproducible }) => {
+    return { path, op, verdict, sentence, isReproducible };
+  });
   return {
     file,
     ...rest,

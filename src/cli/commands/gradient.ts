@@ -2,11 +2,10 @@
 
 import type { Command } from "commander";
 import { asUsage, printFile, wrongData, wrongUsage } from "../failure.ts";
-import { parseInteger, repeatable } from "../input/arguments.ts";
+import { givenOption, parseInteger, repeatable } from "../input/arguments.ts";
 import { readTensorFile } from "../input/read-files.ts";
 import type { Io } from "../io.ts";
-import { coordinatesOf, printCell, printType, valuesOf } from "../text/cells.ts";
-import { type Canvas, drawTensor, isSmall } from "../text/drawing.ts";
+import { type Canvas, drawTensor, isSmall, printCell, printType, valuesOf } from "../text/cells.ts";
 import { cellName, first, indexText, type Names, namesOf } from "../text/explanation-text.ts";
 import { printTable, quote } from "../text/layout.ts";
 import {
@@ -22,6 +21,7 @@ import {
   type Ties,
 } from "../../entries/index.ts";
 import type { NodeCall } from "../../entries/onnx.ts";
+import { coordinatesOf, product } from "../../core/tensor/shape.ts";
 
 export interface GradientOptions {
   readonly gradient?: boolean;
@@ -47,48 +47,29 @@ export const addGradientOptions = (command: Command): Command =>
         "first, last, or all (the whole gradient each)",
     );
 
-/** A parsed --cell value, which identifies an input element. */
-interface NamedCell {
-  readonly text: string;
-  readonly input: string;
-  readonly coordinates: readonly number[];
-}
-
-/** Parsed gradient options. */
-interface GradientRequest {
-  /** File that contains the output gradient; undefined for a gradient of ones. */
-  readonly file: string | undefined;
-  readonly ties: Ties;
-  /** Elements to explain; null if the command selects the elements. */
-  readonly cells: readonly NamedCell[] | null;
-}
-
-/** The gradients of a call and the elements to explain. */
-interface ExplainedGradient extends Pick<GradientRequest, "file" | "ties"> {
-  readonly explained: GradientExplanation;
-  readonly outputGradient: Tensor;
-  /** Elements from --cell; null if the command selects the elements. */
-  readonly cells: readonly GradientCell[] | null;
-}
-
 /**
  * Parses the options, and returns null without --gradient.
  * @throws Failure for a wrong value, and for other gradient options without --gradient
  */
-export function gradientRequest(options: GradientOptions): GradientRequest | null {
+export function gradientRequest(options: GradientOptions) {
   const { gradient, outputGradient: file, cell, ties = "even" } = options;
   if (gradient !== true) {
-    const others = { "output-gradient": file, cell, ties: options.ties };
-    const [alone] = Object.entries(others).find(([, value]) => value !== undefined) ?? [];
+    const alone = givenOption(options, ["outputGradient", "cell", "ties"]);
     if (alone === undefined) return null;
-    throw wrongUsage(`--${alone} needs --gradient; give --gradient too`);
+    throw wrongUsage(`${alone} needs --gradient; give --gradient too`);
   }
-  // The library validates this word.
-  return { file, ties: ties as Ties, cells: cell?.map(parseCell) ?? null };
+  return {
+    /** The file of the output's gradient; undefined for a gradient of ones. */
+    file,
+    /** The library validates this word. */
+    ties: ties as Ties,
+    /** Elements to explain; null if the command selects the elements. */
+    cells: cell?.map(parseCell) ?? null,
+  };
 }
 
 /** Parses an element such as `updates[2, 0]`. The name of a scalar needs no coordinates. */
-function parseCell(text: string): NamedCell {
+function parseCell(text: string) {
   const [, input = "", list] = /^([^[\]]+)(?:\[([^[\]]*)\])?$/.exec(text.trim()) ?? [];
   const words = list === undefined || list.trim() === "" ? [] : list.split(",");
   const coordinates = words.map((word) => parseInteger(word.trim()));
@@ -104,11 +85,11 @@ function parseCell(text: string): NamedCell {
  */
 export function gradientOf(
   io: Io,
-  { file, ties, cells }: GradientRequest,
+  { file, ties, cells }: NonNullable<ReturnType<typeof gradientRequest>>,
   { node, inputs }: NodeCall,
   output: Tensor,
   title: string,
-): ExplainedGradient {
+) {
   const outputGradient = file === undefined ? onesLike(output) : readTensorFile(io, file);
   const explained = explainGradient(node, inputs, outputGradient, { ties });
   const { error, call } = explained;
@@ -128,17 +109,10 @@ export function gradientOf(
   return { explained, file, outputGradient, ties, cells: chosen };
 }
 
-/** An input's gradient, and the elements that the command explains without --cell. */
-interface InputGradient {
-  readonly name: string;
-  readonly gradient: Tensor;
-  /** Number of elements that `elements` yields. */
-  readonly count: number;
-  /** Yields the coordinates of every element of updates, or of every data element that indices address. */
-  elements(): Iterable<readonly number[]>;
-}
+type ExplainedGradient = ReturnType<typeof gradientOf>;
 
-function gradientsOf({ explained: { call, gradients } }: ExplainedGradient): InputGradient[] {
+/** Returns the gradient of each input, and the elements that the command explains without --cell. */
+function gradientsOf({ explained: { call, gradients } }: ExplainedGradient) {
   const { inputs, story } = call;
   return inputs.flatMap(({ name, role }, position) => {
     const gradient = gradients[position];
@@ -146,16 +120,18 @@ function gradientsOf({ explained: { call, gradients } }: ExplainedGradient): Inp
     const isData = role === "data";
     const targets = isData ? story.targets : WHOLE;
     const rest = gradient.shape.slice(isData ? story.addressed : 0);
-    const slice = rest.reduce((all, dim) => all * dim, 1);
+    const slice = product(rest);
+    // Every element of updates, or every element of data that indices address.
     const elements = (): Iterable<readonly number[]> => elementsOf(targets, rest, slice);
     return [{ name, gradient, count: targets.length * slice, elements }];
   });
 }
 
+type InputGradient = ReturnType<typeof gradientsOf>[number];
+
 /** The whole of a tensor, as a target without coordinates. */
 const WHOLE: readonly { readonly coordinates: readonly number[] }[] = [{ coordinates: [] }];
 
-/** Yields the coordinates of all elements of the targets, in row-major order. */
 function* elementsOf(
   targets: Iterable<{ readonly coordinates: readonly number[] }>,
   rest: readonly number[],
@@ -198,7 +174,6 @@ export function gradientText(asked: ExplainedGradient, canvas: Canvas): string {
     .join("");
 }
 
-/** Prints the input elements that the command explains without --cell. */
 function elementsText(asked: ExplainedGradient, input: InputGradient): string {
   const { name, gradient, count } = input;
   if (count === 0) return "";
@@ -215,15 +190,14 @@ function elementsText(asked: ExplainedGradient, input: InputGradient): string {
 
 const HEAD = ["element", "gradient", "factor * gradient of output"] as const;
 
-/** Prints a table with one line for each output element that contributes to a gradient. */
 function cellsText(asked: ExplainedGradient, cells: readonly GradientCell[]): string {
   const { explained, outputGradient } = asked;
   const { call } = explained;
   const names = namesOf(call);
   const print = (value: Scalar): string => printCell(outputGradient, value);
   const termText = (term: GradientTerm): string => {
-    const product = `${print(term.factor)} * ${print(term.outputGradient)}`;
-    return `${product} from ${cellName(names.output, term.output)}${whyText(call, term, names)}`;
+    const factors = `${print(term.factor)} * ${print(term.outputGradient)}`;
+    return `${factors} from ${cellName(names.output, term.output)}${whyText(call, term, names)}`;
   };
   const rows = cells.flatMap(({ input, coordinates, value, terms }) => {
     const shown = Array.from(first(terms, MOST_TERMS), termText);
@@ -243,10 +217,7 @@ function whyText({ story }: Explanation, { output, reason }: GradientTerm, names
 }
 
 /** Returns JSON data about gradients, with the elements whose terms are listed. */
-export function gradientJson(asked: ExplainedGradient): {
-  facts: object;
-  cells: Iterable<GradientCell>;
-} {
+export function gradientJson(asked: ExplainedGradient) {
   const { explained, outputGradient, ties, cells } = asked;
   const gradients = gradientsOf(asked);
   const inputs = gradients.map(({ name, gradient }) => ({ name, ...factsOf(gradient) }));
@@ -261,7 +232,6 @@ const factsOf = (tensor: Tensor): object => {
   return { dtype, shape, values: valuesOf(tensor) };
 };
 
-/** Yields the elements that the command explains without --cell. */
 function* cellsOf(
   { cell }: GradientExplanation,
   gradients: readonly InputGradient[],

@@ -1,8 +1,8 @@
 /** Implements `ndscatter inspect`, which reports errors and risks in the scatters and gathers of models. */
 
-import { printCount } from "../../core/foreign.ts";
 import { setImmediate } from "node:timers/promises";
 import type { Command } from "commander";
+import { printCount } from "../../core/foreign.ts";
 import {
   FINDINGS,
   inspectModel,
@@ -13,7 +13,7 @@ import {
 import { withAdvice } from "../advice.ts";
 import { valuesOf } from "../text/cells.ts";
 import { Failure, WRONG_DATA, wrongUsage, type Status, failureJson } from "../failure.ts";
-import type { Io } from "../io.ts";
+import { printResult, type Io, ProgressLine } from "../io.ts";
 import { escapeControls, JSON_HELP, printJson, wrap, fold, widthOf } from "../text/layout.ts";
 import {
   findModels,
@@ -22,7 +22,6 @@ import {
   checkOneInput,
   withModel,
 } from "../input/read-files.ts";
-import { ProgressLine } from "../text/progress.ts";
 import {
   attributeFact,
   isClean,
@@ -113,10 +112,10 @@ async function inspectOne(io: Io, file: string, options: InspectOptions): Promis
   const progress = new ProgressLine(io.stderr);
   const report = inspectFile(io, file, progress);
   progress.clear();
-  const text = options.json
-    ? printJson(factsOf(file, report))
-    : printReport(file, report, viewOf(io, options));
-  await io.stdout.write(`${text}\n`);
+  await printResult(
+    io,
+    options.json ? factsOf(file, report) : printReport(file, report, viewOf(io, options)),
+  );
   return report.counts;
 }
 
@@ -127,7 +126,6 @@ const inspectFile = (io: Io, file: string, progress: ProgressLine): Report =>
     return inspectModel(model);
   });
 
-/** Totals for all inspected models. */
 type Totals = Record<keyof Counts | "models" | "found" | "unreadable" | "nodes", number>;
 
 /** Inspects models sequentially, to keep only one model in memory. */
@@ -251,7 +249,7 @@ const attributesOf = (attributes: InspectedNode["attributes"]): object =>
 const valueFacts = ({ value, ...facts }: InspectedValue): object =>
   value === undefined ? facts : { ...facts, value: valuesOf(value) };
 
-function factsOf(file: string, { nodes, ...report }: Report): unknown {
+function factsOf(file: string, { nodes, ...report }: Report): object {
   return {
     file,
     ...report,

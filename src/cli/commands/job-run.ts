@@ -8,11 +8,15 @@ import * as os from "node:os";
 import * as path from "node:path";
 import type { Command } from "commander";
 import { wrongUsage } from "../failure.ts";
-import { DEFAULT_MEMORY, memoryOption, wholeOption } from "../input/arguments.ts";
-import { isUrl } from "../input/places.ts";
-import { type Io, printNote, untilInterrupted } from "../io.ts";
-import { printJson, printTable } from "../text/layout.ts";
-import { ProgressLine } from "../text/progress.ts";
+import {
+  DEFAULT_MEMORY,
+  memoryOption,
+  repeatable,
+  wholeOption,
+  isUrl,
+} from "../input/arguments.ts";
+import { printResult, type Io, printNote, untilInterrupted, ProgressLine } from "../io.ts";
+import { printTable } from "../text/layout.ts";
 import { printAmount, printCount } from "../../core/foreign.ts";
 import { CLI } from "../../core/limits.ts";
 import type { JobWorker, SubmitProgress, TasksDone } from "../../entries/bullmq.ts";
@@ -30,13 +34,6 @@ export interface LocalRun {
   /** Memory limit for all tasks, in bytes. */
   readonly memory?: number;
   readonly threads?: number;
-}
-
-interface RedisRun {
-  /** The Redis server URL. */
-  readonly redis: string;
-  readonly queue?: string | undefined;
-  readonly attempts?: number | undefined;
 }
 
 /** Duration and data volume of a finished stage. */
@@ -73,7 +70,6 @@ export async function runHere(
   return stages;
 }
 
-/** Returns a function that prints notes without a line of progress. */
 const noteBeside =
   (io: Io, line: ProgressLine) =>
   (sentence: string): void => {
@@ -88,14 +84,13 @@ const noteBeside =
 export async function runWithRedis(
   io: Io,
   folder: string,
-  { redis, queue, attempts }: RedisRun,
+  { redis, queue }: { readonly redis: string; readonly queue?: string | undefined },
 ): Promise<void> {
   const { submitJob } = await import("../../entries/bullmq.ts");
   const line = new ProgressLine(io.stderr);
   const how = {
     connection: redis,
     ...(queue !== undefined && { queue }),
-    ...(attempts !== undefined && { attempts }),
     from: io.cwd,
     onProgress: printer(io, line),
     onNote: noteBeside(io, line),
@@ -126,7 +121,6 @@ function printer({ stderr }: Io, line: ProgressLine): (progress: SubmitProgress)
   };
 }
 
-/** Width of a progress bar, in characters. */
 const BAR = 20;
 
 /** Formats a line such as `apply [#######     ] 22 of 60, 610 MB/s, 12 s left`. */
@@ -155,7 +149,6 @@ export function printSeconds(seconds: number): string {
 export const isLong = (stages: readonly StageTimes[]): boolean =>
   stages.reduce((sum, { seconds }) => sum + seconds, 0) > CLI.long;
 
-/** Formats a line for each stage that took at least a second. */
 export const stageLines = (stages: readonly StageTimes[]): string[] =>
   stages
     .filter(({ seconds }) => seconds >= CLI.stage)
@@ -164,7 +157,6 @@ export const stageLines = (stages: readonly StageTimes[]): string[] =>
       return `  ${stage}: ${printCount(tasks, "task")}, ${rate}`;
     });
 
-/** Compares the resources used by a job's tasks with the job's plan. */
 export function printTook({ planned, took }: Pick<JobFacts, "planned" | "took">): string[] {
   if (took === null) return [];
   const rows = [
@@ -180,7 +172,7 @@ export function printTook({ planned, took }: Pick<JobFacts, "planned" | "took">)
 /** Implements `ndscatter run --plan`, which prints upper bounds for a job's work, and an estimated running time. */
 export async function printPlan(io: Io, request: JobRequest, isJson: boolean): Promise<void> {
   const plan = await planJob(request);
-  if (isJson) return void (await io.stdout.write(`${printJson(plan)}\n`));
+  if (isJson) return printResult(io, plan);
   const { chunks, chunksPerTask, growth, read, stages, taskBytes, threads, written } = plan;
   const { diskRate: rate, seconds, shortage } = plan;
   const { shuffle, ...inputs } = read;
@@ -210,7 +202,7 @@ export async function printPlan(io: Io, request: JobRequest, isJson: boolean): P
     ],
     ...(shortage === null ? [] : [["note", printShortage(shortage)]]),
   ];
-  await io.stdout.write(`${printTable(rows)}\n`);
+  return printResult(io, printTable(rows));
 }
 
 interface WorkerCommand {
@@ -218,7 +210,7 @@ interface WorkerCommand {
   readonly queue?: string;
   readonly threads?: number;
   readonly memory?: number;
-  readonly root: readonly string[];
+  readonly root?: readonly string[];
 }
 
 const HELP = `
@@ -250,12 +242,12 @@ export function addJobWorker(job: Command, io: Io): void {
     .summary("run the tasks of jobs in a Redis queue")
     .description("Run tasks of the jobs in a queue until a signal stops the worker.")
     .option("--redis <url>", "the URL of the queue's Redis, such as redis://host:6379")
-    .option(
-      "--root <folder>",
-      "a folder, or an address such as s3://bucket/prefix, in which jobs and their arrays are accepted; " +
-        "repeatable (required unless Redis is on this machine)",
-      (root: string, roots: readonly string[]) => [...roots, root],
-      [],
+    .addOption(
+      repeatable(
+        "--root <folder>",
+        "a folder, or an address such as s3://bucket/prefix, in which jobs and their arrays are accepted; " +
+          "repeatable (required unless Redis is on this machine)",
+      ),
     )
     .option("--queue <name>", "the queue's name (default: ndscatter)")
     .addOption(
@@ -286,7 +278,7 @@ async function runWorker(io: Io, options: WorkerCommand): Promise<void> {
   // BullMQ is imported on demand, because the module is large and rarely used.
   const { createWorker } = await import("../../entries/bullmq.ts");
   const { threads = os.availableParallelism(), memory = DEFAULT_MEMORY } = options;
-  const { queue = "ndscatter", root } = options;
+  const { queue = "ndscatter", root = [] } = options;
   const roots = root.map((one) => (isUrl(one) ? one : path.resolve(io.cwd, one)));
   const report = reportOf(io);
   const worker: JobWorker = await createWorker({

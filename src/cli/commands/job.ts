@@ -1,9 +1,9 @@
 /** Implements `ndscatter job`, which shows, resumes and removes jobs, and runs individual tasks for schedulers. */
 
-import { printCount } from "../../core/foreign.ts";
 import * as path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Command } from "commander";
+import { printCount } from "../../core/foreign.ts";
 import {
   describeJob,
   findJobs,
@@ -22,10 +22,9 @@ import {
 } from "../../entries/chunked.ts";
 import { isTensorError } from "../../entries/index.ts";
 import { wrongData, wrongUsage, errorJson } from "../failure.ts";
-import { untilInterrupted, type Io } from "../io.ts";
-import { memoryOption, wholeOption } from "../input/arguments.ts";
-import { folderOf, isUrl } from "../input/places.ts";
-import { JSON_HELP, printJson, printTable, quote, didYouMean } from "../text/layout.ts";
+import { printResult, untilInterrupted, type Io } from "../io.ts";
+import { memoryOption, wholeOption, folderOf, isUrl } from "../input/arguments.ts";
+import { JSON_HELP, printTable, quote, didYouMean } from "../text/layout.ts";
 import {
   isLong,
   printSeconds,
@@ -50,7 +49,6 @@ interface JsonOption {
   readonly json?: boolean;
 }
 
-/** Adds a command whose argument is the folder of a job. */
 const ofJob = (job: Command, name: string, summary: string, description: string): Command =>
   job
     .command(name)
@@ -61,8 +59,8 @@ const ofJob = (job: Command, name: string, summary: string, description: string)
 export function addJobCommand(program: Command, io: Io): void {
   const job = program
     .command("job")
-    .summary("show, resume or remove a chunked job, or run some of its tasks")
-    .description("Show, resume or remove a job of ndscatter run, or run some of its tasks.")
+    .summary("list, show, resume or remove chunked jobs, or run their tasks")
+    .description("List, show, resume or remove jobs of ndscatter run, or run their tasks.")
     .addHelpText("after", "\nExamples:\n  ndscatter job list\n  ndscatter job status job/");
   ofJob(
     job,
@@ -145,14 +143,14 @@ async function resumeJob(io: Io, given: string, options: LocalRun): Promise<void
   const stages = await runHere(io, folder, options);
   // A long job's actual cost is compared with its plan.
   const took = isLong(stages) ? printTook(await describeJob(folder)) : [];
-  await io.stdout.write([`${given}: done`, ...took.map((line) => `  ${line}`), ""].join("\n"));
+  await printResult(io, [`${given}: done`, ...took.map((line) => `  ${line}`)].join("\n"));
 }
 
 async function giveUpJob(io: Io, given: string): Promise<void> {
   const folder = folderOf(io, given);
   await openJob(folder);
   await removeJob(folder);
-  await io.stdout.write(`${given}: removed\n`);
+  await printResult(io, `${given}: removed`);
 }
 
 export interface StageStatus extends Stage {
@@ -184,7 +182,7 @@ async function showStatus(io: Io, folder: string, { json }: JsonOption): Promise
   if (json === true) {
     const error = failure === null ? undefined : errorJson(failure);
     const all = { job: job.id, ...facts, done: current === undefined, stages, workers, error };
-    await io.stdout.write(`${printJson(all)}\n`);
+    await printResult(io, all);
   } else {
     const rows = stages.map(({ name, done, tasks, rate, left }) => [
       name,
@@ -206,7 +204,7 @@ async function showStatus(io: Io, folder: string, { json }: JsonOption): Promise
           ? `at ${current.name}; run the command that started the job to continue it`
           : "stopped by a bad index",
     ];
-    await io.stdout.write(`${lines.join("\n")}\n`);
+    await printResult(io, lines.join("\n"));
   }
   if (failure !== null) throw wrongData(failure.message, failure);
 }
@@ -225,7 +223,6 @@ const TAKERS: Readonly<Record<string, string>> = {
   task: "job task",
 };
 
-/** Returns a table of the processes that work on a job; empty if no process has reported. */
 function workerLines(workers: readonly JobWorkerFacts[]): string[] {
   if (workers.length === 0) return [];
   const rows = workers.map(({ host, process, by, threads, done, seconds, rate, age }) => [
@@ -333,7 +330,6 @@ export function parseTasks(text: string, { name, tasks }: Stage): number[] {
 
 /** One line in the output of `ndscatter job list`. */
 interface ListedJob {
-  /** The job's folder; null if unknown. */
   readonly folder: string | null;
   readonly state: string;
   /** The job's call; null if the job cannot be read. */
@@ -359,7 +355,7 @@ async function listJobs(io: Io, given: string, { json }: JsonOption): Promise<vo
     // oxlint-disable-next-line no-await-in-loop -- in their order
     else jobs.push({ ...(await listed(folder ?? "", short)), folder: place });
   }
-  if (json === true) return void (await io.stdout.write(`${printJson({ jobs })}\n`));
+  if (json === true) return printResult(io, { jobs });
   const rows = jobs.map((job) => [
     job.folder ?? "not known",
     job.call ?? "",
@@ -367,7 +363,7 @@ async function listJobs(io: Io, given: string, { json }: JsonOption): Promise<vo
     outOf(job),
   ]);
   const table = printTable([["job", "call", "state", "output"], ...rows]);
-  await io.stdout.write(jobs.length === 0 ? `no jobs below ${given}\n` : `${table}\n`);
+  return printResult(io, jobs.length === 0 ? `no jobs below ${given}` : table);
 }
 
 function outOf({ out, inPlace, changed, chunks }: ListedJob): string {

@@ -1,19 +1,27 @@
-/** Implements `ndscatter ops`, which lists operators and versions, describes one version, or compares two versions. */
+/**
+ * Implements `ndscatter ops`, which lists operators and versions, describes one version, or compares two versions, and
+ * `ndscatter infer`.
+ */
 
 import type { Command } from "commander";
 import { wrongUsage } from "../failure.ts";
 import { parseWhole } from "../input/arguments.ts";
 import {
+  addCallOptions,
   addVersionOptions,
+  type CallOptions,
+  parseCall,
   resolveTyped,
   versionsOf,
   versionTitle,
 } from "../input/operator-call.ts";
-import type { Io } from "../io.ts";
-import { JSON_HELP, LINE_WIDTH, printJson, printTable, quote, wrap } from "../text/layout.ts";
+import { printResult, type Io } from "../io.ts";
+import { parseType, printType, TYPE_HELP } from "../text/cells.ts";
+import { JSON_HELP, LINE_WIDTH, printTable, quote, wrap } from "../text/layout.ts";
 import {
   type AttributeSchema,
   DTYPES,
+  infer,
   isDType,
   operators,
   type OperatorVersion,
@@ -51,13 +59,12 @@ export function addOpsCommand(program: Command, io: Io): void {
     .addHelpText("after", HELP)
     .action((operator: string | undefined, options: OpsOptions) => {
       const { facts, text } = operator === undefined ? listAll(options) : show(operator, options);
-      return io.stdout.write(`${options.json ? printJson(facts) : text()}\n`);
+      return printResult(io, options.json ? facts : text());
     });
 }
 
-/** The output of `ndscatter ops`, as JSON data and as text. */
 interface Answer {
-  readonly facts: unknown;
+  readonly facts: object;
   text(): string;
 }
 
@@ -108,7 +115,6 @@ function showChanges(operator: string, diff: readonly string[], domain?: string)
   };
 }
 
-/** Prints one line per version. */
 function printVersions(versions: readonly OperatorVersion[]): string {
   const heading = ["domain", "operator", "version", "attributes", "index types", "data types"];
   const rows = versions.map((version) => [
@@ -122,7 +128,6 @@ function printVersions(versions: readonly OperatorVersion[]): string {
   return printTable([heading, ...rows]);
 }
 
-/** Prints an operator's versions, with the changes in each version after the first. */
 function printHistory(versions: readonly OperatorVersion[]): string {
   const [first, ...later] = versions;
   const history = later.map((version, position) => {
@@ -145,7 +150,6 @@ const STAYS = {
   update: "the update replaces the value in data unless that value is greater (max) or less (min)",
 } as const;
 
-/** Prints all properties of one version, with the names from the specification. */
 function printSchema(version: OperatorVersion): string {
   const { domain, attributes, inputs, outputs, typeConstraints } = version;
   const facts = printTable([
@@ -204,7 +208,6 @@ function printTypeName(type: string, domain: OperatorVersion["domain"]): string 
   return `tensor(${"name" in row.onnx ? row.onnx.name : type})`;
 }
 
-/** Summarizes the data types allowed for indices. */
 function indexTypes(version: OperatorVersion): string {
   const indices = version.inputs.find((input) => roleOf(input) === "indices");
   const types = typesOf(version, indices?.type ?? "");
@@ -283,3 +286,53 @@ const isAttribute = (value: unknown): value is AttributeSchema =>
   "type" in value &&
   ["int", "string", "boolean"].includes(String(value.type)) &&
   !("types" in value);
+
+interface InferOptions extends CallOptions {
+  readonly json?: boolean;
+}
+
+const INFER_HELP = `
+${TYPE_HELP}
+
+Examples:
+  ndscatter infer ScatterND --opset 18 'float32[N,4,5]' 'int64[M,2]' 'float32[M,5]'
+  ndscatter infer GatherND --attr batch_dims=1 'float32[B,?,8]' 'int64[B,16,1]'
+  ndscatter infer GatherElements --attr axis=-1 float32 'int64[2,3]'`;
+
+/** Implements `ndscatter infer`, which infers the output type of an operator from its input types. */
+export function addInferCommand(program: Command, io: Io): void {
+  const command = program
+    .command("infer")
+    .summary("print an operator's output type")
+    .description("Infer an operator's output type from its input types, and print it.")
+    .argument("<operator>", "the name of an operator, such as ScatterND")
+    .argument("[types...]", "the input types, in order");
+  addCallOptions(command)
+    .option("--json", JSON_HELP)
+    .addHelpText("after", INFER_HELP)
+    .action((operator: string, texts: readonly string[], options: InferOptions) => {
+      const outputs = inferred(operator, texts, options);
+      return printResult(io, options.json ? { outputs } : outputs.map(printType).join("\n"));
+    });
+}
+
+function inferred(operator: string, texts: readonly string[], options: InferOptions) {
+  const { node, version, title, given } = parseCall(operator, options);
+  const wanted = version.inputs.filter(({ name }) => !given.has(name));
+  const names = wanted.map(({ name }) => name);
+  const least = wanted.filter(({ optional }) => optional !== true).length;
+  if (texts.length < least || texts.length > names.length) {
+    const needed = least === names.length ? least : `${least} to ${names.length}`;
+    throw wrongUsage(
+      `${title} needs ${needed} ${names.length === 1 ? "type" : "types"} (${names.join(", ")}), got ${texts.length}`,
+    );
+  }
+  const parsed = texts.map(parseType);
+  const types = infer(
+    node,
+    version.inputs.map(({ name }) => given.get(name) ?? parsed[names.indexOf(name)]),
+  );
+  return types.map(({ dtype, shape }, position) => {
+    return { name: version.outputs[position].name, dtype, shape };
+  });
+}

@@ -3,29 +3,35 @@
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { Option, type Command } from "commander";
-import type { Diagnosis, Tensor } from "../../entries/index.ts";
+import type { Tensor } from "../../entries/index.ts";
 import { printFile, withPath, wrongData, wrongUsage } from "../failure.ts";
 import {
+  addCodec,
   bindFiles,
   bindInputFiles,
-  addCodec,
+  givenOption,
   memoryOption,
+  PACKAGES,
   parseChunks,
   repeatable,
   wholeOption,
+  isUrl,
+  partOf,
+  placeOf,
 } from "../input/arguments.ts";
-import { isUrl, partOf, placeOf } from "../input/places.ts";
 import { checkOneInput, readTensorFiles, checkFormat } from "../input/read-files.ts";
-import { PACKAGES } from "../input/runtime.ts";
 import { checkNotRead, checkPlace, isSameFile, writeFiles } from "../input/write-files.ts";
-import { printNote, type Io } from "../io.ts";
+import { printNote, printResult, type Io } from "../io.ts";
 import { valuesOf, printType } from "../text/cells.ts";
-import { compareTensors, type Difference, diagnosesOf, reasonLines } from "../text/differences.ts";
-import { JSON_HELP, printJson, printName } from "../text/layout.ts";
+import type { Comparison } from "../text/differences.ts";
+import { JSON_HELP, printName } from "../text/layout.ts";
 import type { ChunkedOptions } from "./chunked-run.ts";
 import { addTaskArguments, findTask, type Task, type TaskOptions } from "./task.ts";
 
-interface RunOptions extends TaskOptions, ChunkedOptions {}
+interface RunOptions extends TaskOptions, ChunkedOptions {
+  /** The npm package of the runtime in which the model runs. */
+  readonly with?: string;
+}
 
 const CHUNKED_HELP = `
 With a Zarr input, --memory or --job, arrays are read and written chunk by chunk.
@@ -73,7 +79,6 @@ Examples:
   ndscatter run ScatterND table.zarr ids.npy rows.npy -o new.zarr --memory 1G
   ndscatter run ScatterND table.zarr ids.npy rows.npy --in-place --job job/`;
 
-/** The options of chunked runs. */
 const CHUNKED_OPTIONS: readonly Option[] = [
   memoryOption("run chunk by chunk within this amount of memory, such as 1G"),
   new Option("--job <folder>", "run chunk by chunk, and keep unfinished work in this folder"),
@@ -131,21 +136,29 @@ export function addRunCommand(program: Command, io: Io): void {
     .option("--json", JSON_HELP)
     .addHelpText("after", HELP)
     .action(async (target: string, inputs: readonly string[], options: RunOptions) => {
-      if (options.with === undefined && isChunked(io, inputs, options)) {
-        const { runChunked } = await import("./chunked-run.ts");
-        return runChunked(io, target, inputs, options);
+      if (options.with !== undefined) {
+        const { exactTask } = await import("./exact-task.ts");
+        const task = exactTask(io, target, options.with, options, chunkedOption(options));
+        return runTask(io, task, inputs, options);
       }
-      return runTask(io, findTask(io, target, options), inputs, options);
+      if (!isChunked(io, inputs, options))
+        return runTask(io, findTask(io, target, options, true), inputs, options);
+      const { runChunked } = await import("./chunked-run.ts");
+      return runChunked(io, target, inputs, options);
     });
 }
 
-/** Extracts the file name from `NAME=FILE`; text without a name is returned unchanged. */
 const fileOf = (text: string): string => text.replace(/^\w+=/, "");
+
+const chunkedOption = (options: RunOptions): string | undefined =>
+  givenOption(
+    options,
+    CHUNKED_OPTIONS.map((one) => one.attributeName() as keyof RunOptions),
+  );
 
 /** Returns true if the options or inputs require a chunked run. */
 function isChunked(io: Io, texts: readonly string[], options: RunOptions): boolean {
-  const given: Readonly<Record<string, unknown>> = { ...options };
-  if (CHUNKED_OPTIONS.some((one) => given[one.attributeName()] !== undefined)) return true;
+  if (chunkedOption(options) !== undefined) return true;
   const inputs = texts.map((text) => partOf(io, fileOf(text)));
   const places = inputs.map(({ place }) => place);
   const outputs = (options.output ?? []).map((text) => placeOf(io, fileOf(text)));
@@ -177,7 +190,6 @@ async function runTask(
   options: RunOptions,
 ): Promise<void> {
   const { title, outputs, file, notes } = task;
-  task.checkSupported?.();
   const sources = bindInputFiles(texts, task);
   const targets = bindFiles(options.output ?? [], outputs, "output", title);
   const expectations = bindFiles(options.expect ?? [], outputs, "output", title);
@@ -196,22 +208,24 @@ async function runTask(
   });
   await writeFiles(io, written);
   for (const name of expected.keys()) resultOf(results, name);
+  // The code that explains differences is loaded only for --expect.
+  const differences = expected.size === 0 ? null : await import("../text/differences.ts");
   const made = [...results].map(([name, tensor]): Output => {
     const output = { name, tensor, file: targets.get(name) };
     const wanted = expected.get(name);
-    if (wanted === undefined) return output;
+    if (wanted === undefined || differences === null) return output;
     const against = expectations.get(name) ?? "";
-    const difference = compareTensors(name, tensor, wanted, printFile(against));
-    const found = task.isOneNode ? diagnosesOf(task.call(tensors), wanted, difference) : null;
-    return { ...output, expected: against, difference, diagnoses: found ?? undefined };
+    const call = task.isOneNode ? task.call(tensors) : null;
+    const compared = differences.compareResult(name, tensor, wanted, against, call);
+    return { ...output, expected: against, compared };
   });
-  const text = options.json
-    ? printJson({ outputs: made.map(outputJson) })
-    : made.map(outputText).join("\n");
-  await io.stdout.write(`${text}\n`);
+  await printResult(
+    io,
+    options.json ? { outputs: made.map(outputFacts) } : made.map(outputText).join("\n"),
+  );
   await printNote(io, ...notes);
   const sentences = [...expected.keys()].flatMap(
-    (wanted) => made.find(({ name }) => name === wanted)?.difference?.sentence ?? [],
+    (wanted) => made.find(({ name }) => name === wanted)?.compared?.sentence ?? [],
   );
   if (sentences.length > 0) throw wrongData(sentences.join("; "));
 }
@@ -261,18 +275,12 @@ function checkInPlace(
   }
 }
 
-/** An output of the call. */
 interface Output {
   readonly name: string;
   readonly tensor: Tensor;
-  /** The file that contains the result. */
   readonly file: string | undefined;
-  /** The file that contains the expected result. */
   readonly expected?: string;
-  /** The difference from the expected result; null if the results are equal. */
-  readonly difference?: Difference | null;
-  /** Possible explanations for the difference. */
-  readonly diagnoses?: readonly Diagnosis[] | undefined;
+  readonly compared?: Comparison;
 }
 
 /** Returns true if the result must be printed, because the user neither saves nor compares it. */
@@ -280,29 +288,20 @@ const isPrinted = ({ file, expected }: Output): boolean =>
   file === undefined && expected === undefined;
 
 function outputText(output: Output): string {
-  const { name, tensor, file, expected = "", difference, diagnoses } = output;
-  const how = difference === null ? "equals" : "differs from";
+  const { name, tensor, file, expected = "", compared } = output;
+  const how = compared?.facts.equal === true ? "equals" : "differs from";
   return [
     `${printName(name)}: ${printType(tensor)}`,
     ...(file === undefined ? [] : [`  written to ${file}`]),
-    ...(difference === undefined ? [] : [`  ${how} ${printFile(expected)}`]),
-    ...(diagnoses === undefined ? [] : reasonLines(diagnoses).map((line) => `  ${line}`)),
+    ...(compared === undefined ? [] : [`  ${how} ${printFile(expected)}`]),
+    ...(compared?.reasons ?? []).map((line) => `  ${line}`),
     ...(isPrinted(output) ? [String(tensor)] : []),
   ].join("\n");
 }
 
-function outputJson(output: Output): object {
-  const { name, tensor, file, expected, difference, diagnoses } = output;
-  const { sentence: _, isNaN: __, ...facts } = difference ?? {};
-  return {
-    name,
-    dtype: tensor.dtype,
-    shape: tensor.shape,
-    file,
-    expected,
-    equal: difference === undefined ? undefined : difference === null,
-    difference: difference ? facts : undefined,
-    diagnoses,
-    values: isPrinted(output) ? valuesOf(tensor) : undefined,
-  };
+function outputFacts(output: Output): object {
+  const { name, tensor, file, expected, compared } = output;
+  const { dtype, shape } = tensor;
+  const values = isPrinted(output) ? valuesOf(tensor) : undefined;
+  return { name, dtype, shape, file, expected, ...compared?.facts, values };
 }

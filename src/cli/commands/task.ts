@@ -6,59 +6,38 @@
 import * as fs from "node:fs";
 import * as path from "node:path";
 import type { Command } from "commander";
-import { run, tensor, type DType, type Tensor } from "../../entries/index.ts";
-import {
-  createExactSession,
-  listNodes,
-  modelNotes,
-  nodeCall,
-  NodeIndex,
-  runModel,
-  runNode,
-  unsupportedOperators,
-  type Model,
-  type NodeCall,
-  type PlacedNode,
-} from "../../entries/onnx.ts";
+import type { Tensor } from "../../entries/index.ts";
+import type { Model, NodeCall, PlacedNode } from "../../entries/onnx.ts";
 import { asUsage, printFile, withPath, wrongData, wrongUsage } from "../failure.ts";
 import type { Io } from "../io.ts";
-import { printName } from "../text/layout.ts";
+import { listFirst, printName } from "../text/layout.ts";
 import { addCallOptions, isOperator, parseCall, type CallOptions } from "../input/operator-call.ts";
-import { inRuntime, readRunnable } from "../input/runtime.ts";
-import { readModelFile } from "../input/read-files.ts";
+import { bindInputFiles, givenOption } from "../input/arguments.ts";
+import { checkOneInput, readModelFile, readTensorFiles } from "../input/read-files.ts";
+import { run } from "../../core/functions.ts";
+import { modelNotes } from "../../models/model/model-notes.ts";
+import { listNodes, NodeIndex } from "../../models/model/node-index.ts";
+import { nodeCall, runModel, runNode, unsupportedOperators } from "../../models/model/run-model.ts";
 
-/** Output tensors by name. */
 export type Results = ReadonlyMap<string, Tensor>;
 
 export interface Task {
-  /** Name of the task, for messages. */
   readonly title: string;
   readonly inputs: readonly string[];
   /** Names of inputs that may be omitted, because they are optional or have default values in the model. */
   readonly optional: ReadonlySet<string>;
   readonly outputs: readonly string[];
-  /** Notes for the user. */
   readonly notes: readonly string[];
-  /** The model file. */
   readonly file?: string;
   /** True if the task's only output is the output of the node that `call` returns. */
   readonly isOneNode: boolean;
   execute(inputs: ReadonlyMap<string, Tensor>): Results | Promise<Results>;
-  /** Checks that the task can run, before reading any input. Throws a `Failure` that lists unsupported operators. */
-  checkSupported?(): void;
-  /**
-   * Checks that `call` has a single node to return, before any input is read.
-   * @throws Failure that lists the nodes to choose from
-   */
-  checkOneNode?(): void;
-  /** Returns the task's only node with its inputs. Throws a `Failure` if the model has several nodes. */
+  /** Returns the task's only node with its inputs. */
   call(inputs: ReadonlyMap<string, Tensor>): NodeCall;
 }
 
 export interface TaskOptions extends CallOptions {
   readonly node?: string;
-  /** The npm package of the runtime in which `run` runs the model. */
-  readonly with?: string;
 }
 
 export function addTaskArguments(command: Command): Command {
@@ -75,10 +54,17 @@ export function addTaskArguments(command: Command): Command {
   );
 }
 
-/** Throws a `Failure` if the target is neither an operator nor a model, or does not support the options. */
-export function findTask(io: Io, target: string, options: TaskOptions): Task {
-  const { node, with: runtime, ...call } = options;
-  if (runtime !== undefined) return runtimeTask(io, target, runtime, options);
+/**
+ * Finds what a command works on, before any input is read. Throws a `Failure` if the target is neither an operator nor
+ * a model, or does not support the options. A task for `run` must have only operators that this package runs; a task
+ * for the other commands must have a single node for `call`.
+ */
+export function findTask(
+  io: Io,
+  target: string,
+  { node, ...call }: TaskOptions,
+  isForRun = false,
+): Task {
   if (isOperator(target)) {
     if (node === undefined) return operatorTask(target, call);
     throw wrongUsage(
@@ -88,32 +74,28 @@ export function findTask(io: Io, target: string, options: TaskOptions): Task {
   // If the file does not exist, the registry's error suggests the most similar operator name.
   const isFile = fs.existsSync(path.resolve(io.cwd, target));
   if (/^\w+$/.test(target) && !isFile) parseCall(target, call);
-  const odd = (["domain", "opset", "attr", "axis"] as const).find(
-    (name) => call[name] !== undefined,
-  );
+  const odd = givenOption(call, ["domain", "opset", "attr", "axis"]);
   if (odd !== undefined) {
     throw wrongUsage(
-      `--${odd} goes with an operator, but ${printFile(target)} is a model, which has its own`,
+      `${odd} goes with an operator, but ${printFile(target)} is a model, which has its own`,
     );
   }
   const model = readModelFile(io, target);
-  if (node === undefined) return modelTask(target, model);
   const index = new NodeIndex(model);
-  const unknown = [`${printFile(target)}: `, "unsupported-model"] as const;
-  // An unknown node name is a usage error.
-  const placed = withPath(target, () => asUsage(() => index.find(node), ...unknown));
-  return nodeTask(target, model, index, placed);
+  if (node !== undefined) return nodeTask(target, model, index, node, isForRun);
+  if (!isForRun) return modelTask(target, model, index, onlyNode(target, index));
+  checkSupported(target, model);
+  return modelTask(target, model, index);
 }
 
 function operatorTask(op: string, options: CallOptions): Task {
   const { node, version, title, given } = parseCall(op, options);
-  const inputs = version.inputs.map(({ name }) => name).filter((name) => !given.has(name));
   const tensorsOf = (tensors: ReadonlyMap<string, Tensor>): (Tensor | undefined)[] =>
     version.inputs.map(({ name }) => given.get(name) ?? tensors.get(name));
   const outputs = version.outputs.map(({ name }) => name);
   return {
     title,
-    inputs,
+    inputs: version.inputs.map(({ name }) => name).filter((name) => !given.has(name)),
     optional: new Set(
       version.inputs.flatMap(({ name, optional }) => (optional === true ? [name] : [])),
     ),
@@ -131,12 +113,18 @@ function operatorTask(op: string, options: CallOptions): Task {
   };
 }
 
-function modelTask(file: string, model: Model): Task {
+/** The task of a whole model. The default of `placed`, the node of `call`, is the model's only scatter or gather. */
+export function modelTask(
+  file: string,
+  model: Model,
+  index: NodeIndex,
+  placed = index.family[0],
+): Task {
   const { nodes, ...graph } = model.graph;
   const [inputs, outputs, constants] = [graph.inputs, graph.outputs, graph.constants].map((all) =>
     all.map(({ name }) => name),
   );
-  const index = new NodeIndex(model);
+  const isAlone = nodes.length === 1 && index.family.length === 1 && isOperator(nodes[0].op);
   return {
     title: printFile(file),
     file,
@@ -144,82 +132,62 @@ function modelTask(file: string, model: Model): Task {
     notes: modelNotes(model),
     optional: new Set(constants),
     outputs,
-    isOneNode: nodes.length === 1 && isOperator(nodes[0].op) && outputs.length === 1,
+    isOneNode: isAlone && outputs.length === 1,
     execute: (tensors) =>
       withPath(file, () => new Map(Object.entries(runModel(model, Object.fromEntries(tensors))))),
-    checkSupported: () => checkSupported(file, model),
-    checkOneNode: () => void onlyNode(file, index),
-    call: (tensors) => callNode(file, index, onlyNode(file, index), tensors),
+    call: (tensors) => callNode(file, index, placed, tensors),
   };
 }
 
-function nodeTask(file: string, model: Model, index: NodeIndex, placed: PlacedNode): Task {
+function nodeTask(
+  file: string,
+  model: Model,
+  index: NodeIndex,
+  name: string,
+  isForRun: boolean,
+): Task {
+  // An unknown node name is a usage error.
+  const unknown = [`${printFile(file)}: `, "unsupported-model"] as const;
+  const placed = withPath(file, () => asUsage(() => index.find(name), ...unknown));
   const { node, place } = placed;
-  const alone = { ...model, opsets: place.opsets, graph: { ...model.graph, nodes: [node] } };
-  const inputs = [...new Set(node.inputs)].filter((name) => name !== "");
+  checkSupported(file, {
+    ...model,
+    opsets: place.opsets,
+    graph: { ...model.graph, nodes: [node] },
+  });
+  const isOneNode = isOperator(node.op);
+  if (!isForRun && !isOneNode) {
+    const sentence = `${node.op} is not a scatter or gather; the model has ${listNodes(index.family)}`;
+    throw wrongData(`${printFile(file)}: ${sentence}`);
+  }
+  const inputs = [...new Set(node.inputs)].filter((one) => one !== "");
   return {
     title: `${node.op} ${printName(node.name || node.outputs[0])} of ${printFile(file)}`,
     file,
     inputs,
     notes: modelNotes(model),
-    optional: new Set(inputs.filter((name) => index.isConstant(placed, name))),
-    outputs: node.outputs.filter((name) => name !== ""),
-    isOneNode: isOperator(node.op),
+    optional: new Set(inputs.filter((one) => index.isConstant(placed, one))),
+    outputs: node.outputs.filter((one) => one !== ""),
+    isOneNode,
     execute: (tensors) =>
-      withPath(file, () => {
-        const results = runNode(index, node, Object.fromEntries(tensors));
-        return new Map(Object.entries(results));
-      }),
-    checkSupported: () => checkSupported(file, alone),
-    checkOneNode: () => {
-      checkSupported(file, alone);
-      if (isOperator(node.op)) return;
-      const sentence = `${node.op} is not a scatter or gather; the model has ${listNodes(index.family)}`;
-      throw wrongData(`${printFile(file)}: ${sentence}`);
-    },
+      withPath(
+        file,
+        () => new Map(Object.entries(runNode(index, node, Object.fromEntries(tensors)))),
+      ),
     call: (tensors) => callNode(file, index, placed, tensors),
   };
 }
 
-/**
- * `runtime` is the package name from the command line. Throws a `Failure` for options that apply only to other targets.
- */
-function runtimeTask(io: Io, file: string, runtime: string, options: TaskOptions): Task {
-  if (isOperator(file)) {
-    const advice = `leave --with out, or write ./${file} for a model with this name`;
-    throw wrongUsage(
-      `--with runs a model, but ${file} is an operator, which this package always runs itself; ${advice}`,
-    );
-  }
-  const odd = (["node", "domain", "opset", "attr"] as const).find(
-    (name) => options[name] !== undefined,
-  );
-  if (odd !== undefined)
-    throw wrongUsage(
-      `--with runs a whole model, so it cannot be used with --${odd}; leave --${odd} out`,
-    );
-  const { bytes, model } = readRunnable(io, file);
-  const run = { doing: `running in ${runtime}`, advice: "give each input as NAME=FILE" };
-  return {
-    ...modelTask(file, model),
-    isOneNode: false,
-    checkSupported: () => {},
-    execute: (inputs) =>
-      inRuntime(io, file, { runtime }, run, async ({ own }) => {
-        const session = await createExactSession(bytes, own);
-        try {
-          const outputs = await session.run(Object.fromEntries(inputs));
-          return new Map(
-            Object.entries(outputs).map(([name, { type, dims, data }]) => [
-              name,
-              tensor(type as DType, dims, data as never),
-            ]),
-          );
-        } finally {
-          await session.release();
-        }
-      }),
-  };
+/** Reads the inputs of a call. `others` are further files of the command: one of all may be standard input. */
+export function readCall(
+  io: Io,
+  task: Task,
+  texts: readonly string[],
+  ...others: readonly (string | undefined)[]
+): NodeCall {
+  const files = bindInputFiles(texts, task);
+  checkOneInput([task.file, ...files.values(), ...others]);
+  return task.call(readTensorFiles(io, files));
 }
 
 /** Maximum number of operators that an error lists. */
@@ -228,8 +196,7 @@ const MOST_NAMED = 20;
 function checkSupported(file: string, model: Model): void {
   const missing = withPath(file, () => unsupportedOperators(model));
   if (missing.length === 0) return;
-  const more = missing.length > MOST_NAMED ? ` and ${missing.length - MOST_NAMED} more` : "";
-  const named = missing.slice(0, MOST_NAMED).join(", ") + more;
+  const named = listFirst(missing, MOST_NAMED);
   const advice = "choose one node with --node, or run the model with --with onnxruntime-node";
   const sentence = `the model has operators that this package does not run: ${named}; ${advice}`;
   throw wrongData(`${printFile(file)}: ${sentence}`);

@@ -3,8 +3,8 @@
  * results.
  */
 
-import { printCount } from "../../core/foreign.ts";
 import type { Command } from "commander";
+import { printCount } from "../../core/foreign.ts";
 import { explain } from "../../entries/index.ts";
 import {
   VERDICTS,
@@ -16,16 +16,15 @@ import {
   type VerifyReport,
 } from "../../entries/onnx.ts";
 import { printFile, WRONG_DATA, wrongUsage, type Status } from "../failure.ts";
-import type { Io } from "../io.ts";
-import { expectedOf, feedsOf, RANDOM_HELP } from "../input/feeds.ts";
-import { escapeControls, JSON_HELP, printJson, quote, wrap } from "../text/layout.ts";
+import { printResult, type Io } from "../io.ts";
+import { RANDOM_HELP } from "../input/feeds.ts";
+import { JSON_HELP, listFirst, printLines, quote, wrap } from "../text/layout.ts";
 import { wholeOption } from "../input/arguments.ts";
 import { expectedLines, historyLines, reasonLines } from "../text/differences.ts";
 import {
   addCheckOptions,
   inRuntime,
-  loadRuntime,
-  readRunnable,
+  readWithInputs,
   type RuntimeOptions,
 } from "../input/runtime.ts";
 
@@ -99,17 +98,14 @@ export function addVerifyCommand(program: Command, io: Io, fail: (status: Status
     .addHelpText("after", HELP)
     .action(async (file: string, options: VerifyCommand) => {
       const { node, iteration = 0, call = 0, runs = 1, tolerance, json = false } = options;
-      const { bytes, model } = readRunnable(io, file);
-      // Before the inputs, so that nobody prepares inputs for a runtime that is not installed.
-      await loadRuntime(io, options.runtime);
-      const feeds = feedsOf(io, file, model, options);
+      const { bytes, model, feeds, expected } = await readWithInputs(io, file, options);
       const how = {
         iteration,
         call,
         runs,
         ...(tolerance !== undefined && { tolerance }),
         ...(node !== undefined && { node }),
-        ...expectedOf(io, file, model, options.expected),
+        ...expected,
       };
       const run = { doing: "run 1, in ONNX Runtime", isBrief: true };
       const report = await inRuntime(io, file, options, run, (sessions, show) => {
@@ -119,8 +115,7 @@ export function addVerifyCommand(program: Command, io: Io, fail: (status: Status
         return verifyModel(bytes, feeds, { ...own, ...how, ...more });
       });
       const isRandom = options.random === true && hasRandomIntegers(model, options);
-      const text = json ? printJson(reportJson(file, report)) : reportText(file, report, isRandom);
-      await io.stdout.write(`${text}\n`);
+      await printResult(io, json ? reportFacts(file, report) : reportText(file, report, isRandom));
       if (!report.agrees) fail(WRONG_DATA);
     });
 }
@@ -160,12 +155,11 @@ function progressText(progress: VerifyProgress): [text: string, run: string] {
  * Converts the report to JSON data, which contains the history of each node's first differing cell instead of the
  * inputs.
  */
-function reportJson(file: string, { nodes, ...report }: VerifyReport): object {
+function reportFacts(file: string, { nodes, ...report }: VerifyReport): object {
   const facts = nodes.map((node) => ({ ...node, call: undefined, history: historyOf(node) }));
   return { file, nodes: facts, ...report };
 }
 
-/** Returns the exact history of the first differing cell. */
 function historyOf({ call, difference }: VerifiedNode): string[] {
   return call === null || difference === null
     ? []
@@ -218,35 +212,30 @@ function reportText(
     failures.length > 0 ||
     nodes.some(({ verdict, where }) => FAILING.has(verdict) && where === null);
   const summary = [...counts].map(([verdict, count]) => `${count} ${verdict}`).join(", ");
-  return [
+  return printLines(
     `${printFile(file)}: ${printCount(nodes.length, "scatter/gather node")}`,
-    ...(loads === "as-is" ? [] : [loadLine(loads, problem, nodes.length > 0)]),
-    ...shown.flatMap(linesOf),
-    ...failures.map(failureLine),
-    ...(isSaid ? [] : [`  the whole model does not run: ${problem}`]),
-    ...(expected === null ? [] : expectedLines(expected)),
-    ...notes.map((note) => `  note: ${note}`),
-    ...(isRandom && nodes.length > 0 ? [RANDOM_LIMIT] : []),
+    loads !== "as-is" && loadLine(loads, problem, nodes.length > 0),
+    shown.flatMap(linesOf),
+    failures.map(failureLine),
+    !isSaid && `  the whole model does not run: ${problem}`,
+    expected && expectedLines(expected),
+    notes.map((note) => `  note: ${note}`),
+    isRandom && nodes.length > 0 && RANDOM_LIMIT,
     summary === "" ? "nothing to compare" : summary,
-  ]
-    .map(escapeControls)
-    .join("\n");
+  );
 }
 
 /** Maximum number of nodes to list after a failed node. With --json, the report lists all nodes. */
 const MOST_BEHIND = 10;
 
 function failureLine({ title, message, isCompared, behind }: FailedNode): string {
-  const named = behind.slice(0, MOST_BEHIND).join(", ");
-  const more = behind.length - MOST_BEHIND;
-  const names = `${named}${more > 0 ? ` and ${more} more` : ""}`;
+  const names = listFirst(behind, MOST_BEHIND);
   const unknown = `so ${printCount(behind.length, "later node")} could not be compared: ${names}`;
   return isCompared
     ? `  behind: ${title} has no result, ${unknown}`
     : `  failed: ${title}: the runtime says: ${message}; ${unknown}`;
 }
 
-/** Returns the lines for a node: the verdict, the reasons, and the history of the first differing cell. */
 function linesOf(node: VerifiedNode): string[] {
   const { path, op, version, verdict, sentence, where, call, diagnoses } = node;
   const title = version === null ? op : `${op}-${version}`;
@@ -266,10 +255,8 @@ const MOST_RUNS = 3;
 function runsOf({ verdict, otherRuns, reruns }: VerifiedNode): string[] {
   const said: string[] = [];
   if (otherRuns.length > 0) {
-    const named = otherRuns.slice(0, MOST_RUNS).join(", ");
-    const more = otherRuns.length - MOST_RUNS;
-    const others = more > 0 ? ` and ${printCount(more, "other run")}` : "";
-    said.push(`not reproducible: the same inputs gave a different result in ${named}${others}`);
+    const runs = listFirst(otherRuns, MOST_RUNS, "other run");
+    said.push(`not reproducible: the same inputs gave a different result in ${runs}`);
   } else if (reruns !== null) {
     const isEqual = verdict === "equal";
     const suspect = "several updates have the same target";

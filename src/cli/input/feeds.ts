@@ -16,7 +16,7 @@ import {
 import { asUsage, printFile, withPath, wrongUsage } from "../failure.ts";
 import type { Io } from "../io.ts";
 import { printName, quote, didYouMean } from "../text/layout.ts";
-import { bindFiles, nameIn, repeatable, wholeOption } from "./arguments.ts";
+import { bindFiles, givenOption, nameIn, repeatable, wholeOption } from "./arguments.ts";
 import {
   boundDims,
   dimSizes,
@@ -33,7 +33,6 @@ import {
 } from "./made-up.ts";
 import { filesOf, readTensorFiles } from "./read-files.ts";
 
-/** The options of `addFeedOptions`, and of commands that use them. */
 export interface FeedOptions {
   readonly feed?: readonly string[];
   readonly random?: boolean;
@@ -76,7 +75,6 @@ export const allFiles = (
   ];
 };
 
-/** Help paragraph for commands with these options. */
 export const RANDOM_HELP = `
 --random generates the inputs that have no --feed. Floats are between -1 and 1.
 Indices of scatters and gathers are within the bounds of their axes, if the model
@@ -131,9 +129,9 @@ export function feedsOf(
   const { inputs } = model.graph;
   const said = saidOf(file, inputs, options);
   const { made, missing } = chooseInputs(file, model, said, options);
-  const unused = (["dim", "shape", "seed"] as const).find((name) => options[name] !== undefined);
+  const unused = givenOption(options, ["dim", "shape", "seed"]);
   if (unused !== undefined && options.random !== true && made.length === 0)
-    throw wrongUsage(`--${unused} is only used for generated inputs; give --random too`);
+    throw wrongUsage(`${unused} is only used for generated inputs; give --random too`);
   const feeds = readTensorFiles(io, said.feed);
   const shapes = new Map([...feeds].map(([name, { shape }]) => [name, shape]));
   for (const [name, shape] of givenShapes(said.shape, inputs)) shapes.set(name, shape);
@@ -179,7 +177,6 @@ export function feedsOf(
 const isSized = (shape: readonly Dim[]): shape is readonly number[] =>
   shape.every((dim) => typeof dim === "number");
 
-/** The texts of the options by input name. */
 type Said = Readonly<Record<"feed" | "shape" | "value" | "range", ReadonlyMap<string, string>>>;
 
 /** Options that exclude each other for one input. */
@@ -233,7 +230,6 @@ function byInput(
   return found;
 }
 
-/** Separates inputs that will be generated from inputs that need a file. */
 function chooseInputs(
   file: string,
   model: Model,

@@ -18,12 +18,13 @@ import {
 } from "../../entries/index.ts";
 import type { ValueInfo } from "../../entries/onnx.ts";
 import { printShape } from "../../entries/operators.ts";
+import { integerRange } from "../../core/tensor/dtype.ts";
+import { product } from "../../core/tensor/shape.ts";
 
 /** Range of random numbers, including both bounds. */
 interface Span {
   readonly low: number;
   readonly high: number;
-  /** True for integers. */
   readonly isWhole: boolean;
 }
 
@@ -47,7 +48,6 @@ export function randomFrom(seed: number): Random {
 
 const isFloat = (dtype: DType): boolean => dtype.includes("float");
 
-/** Range of random floats for inputs without options. */
 const USUAL: Span = { low: -1, high: 1, isWhole: false };
 
 /**
@@ -118,7 +118,6 @@ function zerosOf(name: string, dtype: DType, shape: readonly number[]): Tensor {
   throw wrongUsage(sentence);
 }
 
-/** Tensor type with a known shape. */
 interface SizedType {
   readonly dtype: DType;
   readonly shape: readonly number[];
@@ -128,7 +127,7 @@ interface SizedType {
 export function valueTensor(name: string, text: string, { dtype, shape }: SizedType): Tensor {
   const option = `--value ${printName(name)}`;
   const values = text.split(",").map((one) => parseValue(one.trim(), dtype, option));
-  const count = shape.reduce((size, dim) => size * dim, 1);
+  const count = product(shape);
   if (values.length !== 1 && values.length !== count) {
     const all = count === 1 ? "" : ` or ${count} values (one per element)`;
     throw wrongUsage(`${option} must have 1 value${all}, got ${values.length}`);
@@ -149,7 +148,7 @@ export function rangeSpan(name: string, text: string, dtype: DType): Span {
   const [low, high] = ends.map((end) => (end.trim() === "" ? NaN : Number(end)));
   if (!(low <= high) || !Number.isFinite(high - low))
     throw wrongUsage(`${option} must be a range LOW..HIGH, such as 0..999, got ${quote(text)}`);
-  const isWhole = !dtype.includes("float");
+  const isWhole = !isFloat(dtype);
   if (isWhole && !ends.every((end) => parseInteger(end) !== null))
     throw wrongUsage(
       `${option} must have integer bounds, because the input is ${dtype}, got ${quote(text)}`,
@@ -172,20 +171,16 @@ export const indexSpans = (sizes: readonly number[] | undefined, dtype: DType): 
         isWhole: true,
       }));
 
-/** Returns the largest integer in a data type, or Infinity for floats. */
-function mostOf(dtype: DType): number {
-  const [, unsigned, bits] = /^(u?)int(\d+)$/.exec(dtype) ?? [];
-  if (bits !== undefined) return 2 ** (Number(bits) - (unsigned === "" ? 1 : 0)) - 1;
-  return dtype === "bool" ? 1 : Infinity;
-}
+const mostOf = (dtype: DType): number =>
+  Number(integerRange(dtype)?.[1] ?? (dtype === "bool" ? 1 : Infinity));
 
-const WORDS: Readonly<Record<string, number | boolean>> = {
-  true: true,
-  false: false,
-  nan: NaN,
-  inf: Infinity,
-  "-inf": -Infinity,
-};
+const WORDS: ReadonlyMap<string, number | boolean> = new Map<string, number | boolean>([
+  ["true", true],
+  ["false", false],
+  ["nan", NaN],
+  ["inf", Infinity],
+  ["-inf", -Infinity],
+]);
 
 /** Parses an element. Creating the tensor later rejects values outside the data type. */
 function parseValue(
@@ -194,7 +189,7 @@ function parseValue(
   option: string,
 ): string | number | bigint | boolean {
   if (dtype === "string") return text;
-  const { [text.toLowerCase()]: word } = Object.hasOwn(WORDS, text.toLowerCase()) ? WORDS : {};
+  const word = WORDS.get(text.toLowerCase());
   if (word !== undefined) return word;
   if (/^[+-]?\d+$/.test(text)) return dtype === "bool" ? Number(text) : BigInt(text);
   const number = text === "" ? NaN : Number(text);
@@ -248,7 +243,6 @@ export function givenShapes(
   );
 }
 
-/** Infers the sizes of named dimensions from input shapes. */
 export function boundDims(
   inputs: readonly ValueInfo[],
   shapes: ReadonlyMap<string, readonly number[]>,
@@ -308,7 +302,6 @@ export function sizeOptions(
   return [...dims, ...shapes].join(" ");
 }
 
-/** Quotes a shell argument. */
 export const inShell = (text: string): string =>
   /^[\w./:=,+-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 

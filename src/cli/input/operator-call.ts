@@ -1,20 +1,16 @@
 /** Parses an operator call from the command line: the operator name, `--domain`, `--opset` and `--attr`. */
 
 import type { Command } from "commander";
-import {
-  infer,
-  isDType,
-  operators,
-  tensor,
-  type AttributeSchema,
-  type NodeSpec,
-  type OperatorVersion,
-  type Tensor,
-} from "../../entries/index.ts";
-import { NEWEST_OPSETS, resolve, roleOf, typesOf } from "../../entries/operators.ts";
+import type { AttributeSchema, NodeSpec, OperatorVersion, Tensor } from "../../entries/index.ts";
 import { asUsage, wrongUsage } from "../failure.ts";
 import { quote } from "../text/layout.ts";
 import { parseInteger, repeatable, wholeOption } from "./arguments.ts";
+import { infer } from "../../core/call/check.ts";
+import { NEWEST_OPSETS } from "../../core/operators/operator.ts";
+import { operators, resolve } from "../../core/operators/registry.ts";
+import { roleOf, typesOf } from "../../core/operators/rows.ts";
+import { isDType } from "../../core/tensor/dtype.ts";
+import { tensor } from "../../core/tensor/tensor.ts";
 
 export interface CallOptions {
   readonly domain?: string;
@@ -34,7 +30,6 @@ export interface Call {
   readonly given: ReadonlyMap<string, Tensor>;
 }
 
-/** Adds the options that select an operator version. */
 export const addVersionOptions = (command: Command): Command =>
   command
     .option("--domain <name>", "ai.onnx or openvino (default: the domain that has the operator)")
@@ -84,7 +79,6 @@ export function resolveTyped(op: string, opset?: number, domain?: string): Opera
   );
 }
 
-/** Formats a title such as `ScatterND-18`. */
 export const versionTitle = ({ name, sinceVersion }: OperatorVersion): string =>
   `${name}-${sinceVersion}`;
 
@@ -116,7 +110,6 @@ export function parseCall(op: string, { domain, opset, attr = [], axis }: CallOp
   return { node, version, title: versionTitle(version), given };
 }
 
-/** Parses the values of attributes and of an input axis. */
 function parseValues(
   texts: readonly string[],
   version: OperatorVersion,

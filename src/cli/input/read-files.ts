@@ -5,25 +5,20 @@
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { Failure, reasonOf, STDIN, withPath, wrongData, wrongUsage } from "../failure.ts";
-import type { Io } from "../io.ts";
+import { type Io, showProgress } from "../io.ts";
 import { quote } from "../text/layout.ts";
-import { showProgress } from "../text/progress.ts";
-import { CLI, FILES } from "../../core/limits.ts";
+import { FILES } from "../../core/limits.ts";
 import { OPEN } from "../../core/resources.ts";
-import { type Tensor, TensorError } from "../../entries/index.ts";
-import { readNpy, writeNpy } from "../../entries/npy.ts";
-import {
-  type ByteSource,
-  externalFiles,
-  type Model,
-  type ReadExternal,
-  readModel,
-  readOutline,
-  readTensor,
-  writeTensor,
-} from "../../entries/onnx.ts";
-import { readIR } from "../../entries/openvino.ts";
-import { lightModel, withWeightsOf } from "../../models/onnx/light-model.ts";
+import type { Tensor } from "../../entries/index.ts";
+import type { ByteSource, Model, ReadExternal } from "../../entries/onnx.ts";
+import { readNpy } from "../../arrays/npy/reader.ts";
+import { writeNpy } from "../../arrays/npy/writer.ts";
+import { TensorError } from "../../core/errors.ts";
+import { externalFiles } from "../../models/onnx/external.ts";
+import { readOutline } from "../../models/onnx/outline.ts";
+import { readModel } from "../../models/onnx/read-model.ts";
+import { readTensor, writeTensor } from "../../models/onnx/tensor.ts";
+import { readIR } from "../../models/openvino/read-ir.ts";
 
 /** Throws a `Failure` if the file name has no known extension, or the file does not contain a tensor. */
 export function readTensorFile(io: Io, file: string): Tensor {
@@ -37,11 +32,9 @@ export function readTensorFile(io: Io, file: string): Tensor {
   return withPath(file, () => read(readRange(io, file), externalReader(folderOf(io, file))));
 }
 
-/** Reads several tensor files and returns their tensors by name. */
 export const readTensorFiles = (io: Io, files: ReadonlyMap<string, string>): Map<string, Tensor> =>
   new Map([...files].map(([name, file]) => [name, readTensorFile(io, file)]));
 
-/** Returns a file's bytes, or all bytes from standard input. */
 export const readBytes = (io: Io, file: string): Uint8Array =>
   withPath(file, () => (file === STDIN ? readInput(io) : readRange(io, file)));
 
@@ -72,7 +65,6 @@ export const withModel = <T>(io: Io, file: string, action: (model: Model) => T):
     return action(readIR(readRange(io, file), bin.exists ? bin : undefined));
   });
 
-/** Reads all bytes from standard input. */
 function readInput({ stdin }: Io): Uint8Array {
   if (stdin.isTTY) {
     throw wrongUsage("standard input is a terminal; pipe a file into the command, or name one");
@@ -195,34 +187,7 @@ type Folder = Pick<Io, "cwd">;
 const readRange = (io: Folder, file: string, offset = 0, length?: number): Uint8Array =>
   withFile(io, file, ({ size, read }) => read(offset, length ?? size - offset));
 
-/**
- * Returns a large ONNX model whose weights remain in its file. Returns null for a small model, and for a link to a file
- * in another folder, because external data must be in the model's folder.
- */
-export function readLight(io: Io, file: string): Uint8Array | null {
-  const place = path.resolve(io.cwd, file);
-  const name = path.basename(place);
-  if ((fs.statSync(place, { throwIfNoEntry: false })?.size ?? 0) < CLI.light) return null;
-  const isInFolder = path.dirname(fs.realpathSync(place)) === fs.realpathSync(path.dirname(place));
-  // A name with a backslash, a zero byte or a drive letter is not valid for external data.
-  if (!isInFolder || /[\\\0]|^[A-Za-z]:/.test(name)) return null;
-  return withPath(file, () => withFile(io, file, (source) => lightModel(name, source)));
-}
-
-/**
- * Returns the bytes of a model that was made from `readLight`, with the weights that are in the file.
- * @param model the file's own model in another form
- */
-export function withOwnWeights(io: Io, file: string, model: Uint8Array): Iterable<Uint8Array> {
-  if (file === STDIN) return [model];
-  const name = path.basename(file);
-  const { size } = fs.statSync(path.resolve(io.cwd, file));
-  const read = (offset: number, length: number): Uint8Array =>
-    externalReader(folderOf(io, file))(name, offset, length);
-  return withWeightsOf(model, name, { size, read });
-}
-
-function withFile<T>({ cwd }: Folder, file: string, action: (source: ByteSource) => T): T {
+export function withFile<T>({ cwd }: Folder, file: string, action: (source: ByteSource) => T): T {
   // O_NONBLOCK is set, because opening a named pipe would otherwise wait until another process writes to the pipe.
   const flags = fs.constants.O_RDONLY | fs.constants.O_NONBLOCK;
   const descriptor = fs.openSync(path.resolve(cwd, file), flags);

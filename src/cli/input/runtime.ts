@@ -3,18 +3,18 @@
  * package.
  */
 
-import { printCount } from "../../core/foreign.ts";
 import { createRequire } from "node:module";
+import * as fs from "node:fs";
 import * as path from "node:path";
 import { pathToFileURL } from "node:url";
 import { Option, type Command } from "commander";
+import { printCount } from "../../core/foreign.ts";
 import { isTensorError } from "../../entries/index.ts";
 import {
   externalFiles,
   readModel,
   writeModel,
   type Attribute,
-  type CaptureOptions,
   type Constant,
   type CreateSession,
   type Graph,
@@ -24,13 +24,13 @@ import {
   type SessionSettings,
 } from "../../entries/onnx.ts";
 import { errorAt, printFile, STDIN, withPath, wrongUsage } from "../failure.ts";
-import type { Io } from "../io.ts";
-import { parseWhole, repeatable, wholeOption } from "./arguments.ts";
-import { addFeedOptions, type FeedOptions } from "./feeds.ts";
-import { externalReader, folderOf, fromNoFolder, readBytes, readLight } from "./read-files.ts";
-import { ProgressLine } from "../text/progress.ts";
-
-export const PACKAGES = ["onnxruntime-node", "onnxruntime-web"];
+import { type Io, ProgressLine } from "../io.ts";
+import { PACKAGES, parseWhole, repeatable, wholeOption } from "./arguments.ts";
+import { addFeedOptions, expectedOf, feedsOf, type FeedOptions } from "./feeds.ts";
+import { externalReader, folderOf, fromNoFolder, readBytes, withFile } from "./read-files.ts";
+import { CLI } from "../../core/limits.ts";
+import { withBodies } from "../../models/model/uses.ts";
+import { lightModel, withWeightsOf } from "../../models/onnx/light-model.ts";
 
 /** The part of the runtime's interface that this package uses. */
 interface Runtime {
@@ -46,13 +46,10 @@ export interface RuntimeOptions extends FeedOptions {
   readonly threads?: readonly number[];
   readonly iteration?: number;
   readonly call?: number;
-  /** The runtime's package name. */
   readonly runtime?: string;
-  /** The execution provider. */
   readonly provider?: string;
 }
 
-/** Adds the options that select the runtime. */
 export const addRuntimeOptions = (command: Command): Command =>
   command
     .optionsGroup("The runtime:")
@@ -100,19 +97,7 @@ export const addCheckOptions = (command: Command): Command =>
       ),
     );
 
-/** Session factories for the user's runtime. */
-export interface Sessions {
-  /** The runtime's package name. */
-  readonly runtime: string;
-  /** Options for `ndscatter/onnx` functions. */
-  readonly own: Pick<CaptureOptions, "createSession" | "external">;
-  /** Session factories for additional thread counts, by title. */
-  readonly others: Readonly<Record<string, CreateSession>>;
-  /** Creates single-thread sessions; null if the runtime cannot set the thread count per session. */
-  readonly oneThread: CreateSession | null;
-  /** Creates sessions on the CPU. */
-  readonly onCpu: CreateSession;
-}
+type Sessions = Awaited<ReturnType<typeof makeSessions>>;
 
 /**
  * `starting` is called before each session runs, because a run may take long and cannot be interrupted. Throws a
@@ -124,7 +109,7 @@ async function makeSessions(
   { threads = [], runtime: name, provider }: RuntimeOptions,
   starting: () => void,
   isBrief: boolean,
-): Promise<Sessions> {
+) {
   const runtime = await loadRuntime(io, name);
   const folder = folderOf(io, file);
   const { external } = externalOf(io, file);
@@ -146,7 +131,9 @@ async function makeSessions(
   const others = more.map((count) => [printCount(count, "thread"), maker(count)] as const);
   return {
     runtime: runtime.name,
+    /** Options of the functions of `ndscatter/onnx`. */
     own: { createSession: maker(first), external },
+    /** Session factories for additional thread counts, by title. */
     others: Object.fromEntries(others),
     // The package onnxruntime-web sets one thread count for all sessions.
     oneThread: runtime.name === "onnxruntime-node" ? maker(1) : null,
@@ -191,35 +178,26 @@ function withWeights(
   return [bytes, { extra: { session } }];
 }
 
-/**
- * Moves external tensor data into a model. `model` is a model part from `cut.ts`, including called functions and
- * subgraphs.
- */
-const withOwnData = (model: Model): Model => ({
+/** Moves external tensor data into a part of a model, with its functions and bodies. */
+const withOwnData = ({ functions, ...model }: Model): Model => ({
   ...model,
   graph: ownGraph(model.graph),
-  ...(model.functions && {
-    functions: model.functions.map((one) => ({ ...one, graph: ownGraph(one.graph) })),
-  }),
+  ...(functions && { functions: functions.map((one) => ({ ...one, graph: ownGraph(one.graph) })) }),
 });
 
 const ownGraph = (graph: Graph): Graph => ({
   ...graph,
   constants: graph.constants.map(ownConstant),
-  nodes: graph.nodes.map((node) => ({
-    ...node,
-    attributes: Object.fromEntries(
-      Object.entries(node.attributes).map(([name, one]) => [name, ownAttribute(one)] as const),
-    ),
-  })),
+  nodes: graph.nodes.map((node) => {
+    const attributes = Object.entries(node.attributes).map(([name, one]) => [name, ownData(one)]);
+    return withBodies({ ...node, attributes: Object.fromEntries(attributes) }, ownGraph);
+  }),
 });
 
-function ownAttribute(attribute: Attribute): Attribute {
+function ownData(attribute: Attribute): Attribute {
   const { type, value } = attribute;
   if (type === "tensor") return { ...attribute, value: ownConstant(value) };
-  if (type === "tensors") return { ...attribute, value: value.map(ownConstant) };
-  if (type !== "other" || !attribute.graphs) return attribute;
-  return { ...attribute, graphs: attribute.graphs.map(ownGraph) };
+  return type === "tensors" ? { ...attribute, value: value.map(ownConstant) } : attribute;
 }
 
 /**
@@ -232,8 +210,8 @@ const ownConstant = (one: Constant): Constant =>
     : { name: one.name, dtype: one.dtype, shape: one.shape, read: () => one.read() };
 
 /**
- * Reads an ONNX model for the runtime, as bytes and as data. Throws a `Failure` for an OpenVINO file name. In a large model, the weights
- * remain in the file as external data.
+ * Reads an ONNX model for the runtime, as bytes and as data. Throws a `Failure` for an OpenVINO file name. In a large
+ * model, the weights remain in the file as external data.
  */
 export function readRunnable(io: Io, file: string): { bytes: Uint8Array; model: Model } {
   if (/\.xml$/i.test(file)) {
@@ -246,6 +224,48 @@ export function readRunnable(io: Io, file: string): { bytes: Uint8Array; model: 
   return { bytes, model: withPath(file, () => readModel(bytes, externalOf(io, file))) };
 }
 
+/**
+ * Returns a large ONNX model whose weights remain in its file. Returns null for a small model, and for a link to a file
+ * in another folder, because external data must be in the model's folder.
+ */
+function readLight(io: Io, file: string): Uint8Array | null {
+  const place = path.resolve(io.cwd, file);
+  const name = path.basename(place);
+  if ((fs.statSync(place, { throwIfNoEntry: false })?.size ?? 0) < CLI.light) return null;
+  const isInFolder = path.dirname(fs.realpathSync(place)) === fs.realpathSync(path.dirname(place));
+  // A name with a backslash, a zero byte or a drive letter is not valid for external data.
+  if (!isInFolder || /[\\\0]|^[A-Za-z]:/.test(name)) return null;
+  return withPath(file, () => withFile(io, file, (source) => lightModel(name, source)));
+}
+
+/**
+ * Returns the bytes of a model that was made from `readLight`, with the weights that are in the file.
+ * @param model the file's own model in another form
+ */
+export function withOwnWeights(io: Io, file: string, model: Uint8Array): Iterable<Uint8Array> {
+  if (file === STDIN) return [model];
+  const name = path.basename(file);
+  const { size } = fs.statSync(path.resolve(io.cwd, file));
+  const read = (offset: number, length: number): Uint8Array =>
+    externalReader(folderOf(io, file))(name, offset, length);
+  return withWeightsOf(model, name, { size, read });
+}
+
+/** Reads a model and what --feed, --random and --expected give. `check` gets the model before these files are read. */
+export async function readWithInputs(
+  io: Io,
+  file: string,
+  options: RuntimeOptions,
+  check?: (model: Model) => void,
+) {
+  const { bytes, model } = readRunnable(io, file);
+  check?.(model);
+  // Before the inputs, so that nobody prepares inputs for a runtime that is not installed.
+  await loadRuntime(io, options.runtime);
+  const feeds = feedsOf(io, file, model, options);
+  return { bytes, model, feeds, expected: expectedOf(io, file, model, options.expected) };
+}
+
 /** Returns reader options for a model with external data. */
 const externalOf = (io: Io, file: string): { readonly external: ReadExternal } => ({
   external: file === STDIN ? fromNoFolder : externalReader(folderOf(io, file)),
@@ -256,7 +276,7 @@ const externalOf = (io: Io, file: string): { readonly external: ReadExternal } =
  * @param chosen the package named by the user, if any
  * @throws Failure if the runtime is not installed or cannot be loaded
  */
-export async function loadRuntime({ cwd }: Io, chosen?: string): Promise<Runtime> {
+async function loadRuntime({ cwd }: Io, chosen?: string): Promise<Runtime> {
   const here = createRequire(path.join(cwd, "model.js"));
   const installed = PACKAGES.flatMap((name): [string, string][] => {
     try {
@@ -289,13 +309,13 @@ async function importRuntime(name: string, file: string): Promise<Runtime> {
   throw wrongUsage(`the ${name} that is installed here has no InferenceSession; install it again`);
 }
 
-/** How `inRuntime` runs a model. */
+/** Settings of `inRuntime`. */
 interface Run {
   /** The first text on the line of progress. */
   readonly doing: string;
   /** True if sessions run rarely, so preparing external weights for speed is not worthwhile. */
   readonly isBrief?: boolean;
-  /** How to give inputs to the command. */
+  /** Advice about the way to give inputs, for the error about a missing input. */
   readonly advice?: string;
 }
 

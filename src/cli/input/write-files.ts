@@ -8,13 +8,14 @@ import { randomUUID } from "node:crypto";
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { promisify } from "node:util";
-import { externalFiles, type Model } from "../../entries/onnx.ts";
+import type { Model } from "../../entries/onnx.ts";
 import { errorAt, STDIN, withPath, wrongData, wrongUsage } from "../failure.ts";
 import { printNote, type Io } from "../io.ts";
 import { printName } from "../text/layout.ts";
 import { isIR, notRegular } from "./read-files.ts";
 import { FILES } from "../../core/limits.ts";
 import { OPEN } from "../../core/resources.ts";
+import { externalFiles } from "../../models/onnx/external.ts";
 
 /**
  * Writes all files or none: no file is renamed before all of them are completely written. A rename that fails leaves
@@ -53,18 +54,11 @@ export async function writeFiles(
   }
 }
 
-/** Describes an output's destination and the file that the output replaces. */
-interface Place {
-  /** Absolute path with links resolved. */
-  readonly to: string;
-  /** Permissions of the existing file. */
-  readonly mode?: number;
-  /** True if the existing file has other hard links. */
-  readonly hasOtherLinks: boolean;
-}
-
-/** Throws a `Failure` if the folder or the permissions prevent writing `file`. */
-export function checkPlace({ cwd }: Io, file: string): Place {
+/**
+ * Returns the absolute path of an output with links resolved, and facts of the file that it replaces. Throws a `Failure`
+ * if the folder or the permissions prevent writing `file`.
+ */
+export function checkPlace({ cwd }: Io, file: string) {
   return withPath(file, () => {
     const place = path.resolve(cwd, file);
     const stat = fs.statSync(place, { throwIfNoEntry: false });

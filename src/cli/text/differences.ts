@@ -3,6 +3,7 @@
 import { positionOf, printType } from "./cells.ts";
 import { cellText } from "./explanation-text.ts";
 import { printName } from "./layout.ts";
+import { printFile } from "../failure.ts";
 import { printCount } from "../../core/foreign.ts";
 import {
   diagnose,
@@ -58,7 +59,6 @@ export function compareTensors(
   return difference(at, `${left} (bits ${leftBits})`, `${right} (bits ${rightBits})`, true);
 }
 
-/** Returns one cell as a scalar tensor. */
 export function cellOf({ dtype, shape, data }: Tensor, at: readonly number[]): Tensor {
   const { lanes } = DTYPES[dtype];
   const start = lanes * positionOf(at, shape);
@@ -77,15 +77,42 @@ const MOST_REASONS = 3;
 /** Maximum number of printed updates per cell. The output of `explain --json` contains all updates. */
 const MOST_UPDATES = 6;
 
-/** Diagnoses a difference. Returns null if data types or shapes differ, or if only the bits of a NaN differ. */
-export function diagnosesOf(
-  { node, inputs }: NodeCall,
-  result: Tensor,
-  difference: Difference | null,
-): readonly Diagnosis[] | null {
-  if (!difference?.at) return null;
-  const found = diagnose(node, inputs, result);
-  return found.length === 0 && difference.isNaN ? null : found;
+/** A result beside the tensor of a file. */
+export interface Comparison {
+  readonly facts: {
+    readonly equal: boolean;
+    readonly difference?: Omit<Difference, "sentence" | "isNaN">;
+    readonly diagnoses?: readonly Diagnosis[];
+  };
+  /** The first differing cell; null if the tensors are equal, or their data types or shapes differ. */
+  readonly at: readonly number[] | null;
+  /** Describes the difference; null if the tensors are equal. */
+  readonly sentence: string | null;
+  /** Lines about known faults that explain the difference. */
+  readonly reasons: readonly string[];
+}
+
+/** Compares a result with the tensor of a file. Without `call`, the difference is not diagnosed. */
+export function compareResult(
+  name: string,
+  got: Tensor,
+  expected: Tensor,
+  file: string,
+  call: NodeCall | null,
+): Comparison {
+  const found = compareTensors(name, got, expected, printFile(file));
+  if (found === null) return { facts: { equal: true }, at: null, sentence: null, reasons: [] };
+  const { sentence, isNaN, ...difference } = found;
+  const { at } = difference;
+  const known = call === null || at === null ? [] : diagnose(call.node, call.inputs, expected);
+  // Nothing is said if only the bits of a NaN differ and no fault is known.
+  const isDiagnosed = call !== null && at !== null && (known.length > 0 || !isNaN);
+  return {
+    facts: { equal: false, difference, ...(isDiagnosed && { diagnoses: known }) },
+    at,
+    sentence,
+    reasons: isDiagnosed ? reasonLines(known) : [],
+  };
 }
 
 /** Prints one line per diagnosis, or a single line if no diagnosis was found. */

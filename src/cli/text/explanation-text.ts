@@ -14,10 +14,19 @@ import type {
   Tensor,
 } from "../../entries/index.ts";
 import { printShape } from "../../entries/operators.ts";
-import { positionOf, printCell, scalarsOf } from "./cells.ts";
-import { drawTensor, isSmall, paint, type Canvas, type Mark } from "./drawing.ts";
+import {
+  drawTensor,
+  isSmall,
+  paint,
+  positionOf,
+  printCell,
+  scalarsOf,
+  type Canvas,
+  type Mark,
+} from "./cells.ts";
 import { printName, printTable } from "./layout.ts";
 import { versionTitle } from "../input/operator-call.ts";
+import { product } from "../../core/tensor/shape.ts";
 
 // The text lists at most this many items; --json lists all items.
 const MOST_TARGETS = 50;
@@ -104,7 +113,6 @@ function picturesText(explanation: Explanation, { output: name }: Names, canvas:
   return [...pictures, ...(legend.length === 0 ? [] : [legend.join(", ")])].join("\n\n");
 }
 
-/** Descriptions of the marks. */
 const LEGEND: Readonly<Record<Mark, string>> = {
   once: "addressed once",
   repeated: "addressed more than once",
@@ -138,13 +146,12 @@ const targetMarks = ({ targets }: ScatterStory | GatherStory, tensor: Tensor): M
     ),
   );
 
-/** Marks every element of a slice. */
 function sliceMarks(
   coordinates: readonly number[],
   { shape }: Tensor,
   mark: Mark,
 ): (readonly [number, Mark])[] {
-  const slice = shape.slice(coordinates.length).reduce((size, dim) => size * dim, 1);
+  const slice = product(shape, coordinates.length);
   const first = positionOf(coordinates, shape) * slice;
   return Array.from({ length: slice }, (_, element) => [first + element, mark] as const);
 }
@@ -190,7 +197,6 @@ function rowsText({ rows, rowRanges }: Summary): string {
 export const cellName = (name: string, coordinates: readonly number[]): string =>
   coordinates.length === 0 ? name : name + printShape(coordinates);
 
-/** Prints the history of each target, with one line per step. */
 function scatterText(story: ScatterStory, names: Names): string {
   const { targets } = story;
   const blocks = [...first(targets, MOST_TARGETS)].map(({ coordinates, count, steps }) =>
@@ -243,7 +249,6 @@ function stepLines<V>(
   return [...alignedLines(shown.map(([change, why]) => [`  ${change}`, why])), ...andMore(left)];
 }
 
-/** Aligns two columns. */
 const alignedLines = (rows: readonly (readonly string[])[]): string[] =>
   rows.length === 0 ? [] : printTable(rows).split("\n");
 

@@ -1,6 +1,6 @@
 /** Formats output as tables, paragraphs, names and JSON, and fits text to a terminal. */
 
-import { nearestName } from "../../core/foreign.ts";
+import { nearestName, printCount } from "../../core/foreign.ts";
 
 export const LINE_WIDTH = 80;
 
@@ -87,7 +87,23 @@ export const escapeExcept = (text: string, isKept: (one: string) => boolean): st
 /** Escapes control characters in a line, because text from a file may contain line breaks, for example. */
 export const escapeControls = (line: string): string => escapeExcept(line, () => false);
 
-/** Help text for the option --json. */
+/** A line or several lines, or nothing. */
+type Lines = string | readonly string[] | false | null;
+
+/** Joins the lines that are present, with control characters escaped. */
+export const printLines = (...parts: readonly Lines[]): string =>
+  parts
+    .flatMap((part) => (part === false || part === null ? [] : part))
+    .map(escapeControls)
+    .join("\n");
+
+/** Lists the first `most` words, and counts the others as `noun`. */
+export function listFirst(words: readonly string[], most: number, noun = ""): string {
+  const left = words.length - most;
+  const others = noun === "" ? `${left} more` : printCount(left, noun);
+  return words.slice(0, most).join(", ") + (left > 0 ? ` and ${others}` : "");
+}
+
 export const JSON_HELP = "print JSON (64-bit integers, NaN and infinities as strings)";
 
 /**

@@ -14,11 +14,9 @@ import { printCell, printType } from "./cells.ts";
 import { printFile } from "../failure.ts";
 import { escapeControls, printJson, printName, cut, fitTable, fold } from "./layout.ts";
 
-/** Options for printing a report. */
 export interface ReportView {
   /** True if every node is printed, in model order. */
   readonly all: boolean;
-  /** Line width in characters. */
   readonly width: number;
 }
 
@@ -194,7 +192,6 @@ const byTitle = ([a]: readonly [string, unknown], [b]: readonly [string, unknown
 const dataTypesOf = (nodes: readonly InspectedNode[]): string =>
   [...new Set(nodes.map(({ inputs: [data] }) => data?.type?.dtype ?? "?"))].toSorted().join(", ");
 
-/** Counts findings by severity, and omits zero counts. */
 const countsOf = (nodes: readonly InspectedNode[]): string =>
   SEVERITIES.flatMap((severity) => {
     const found = nodes.flatMap(({ findings }) => findings);
