@@ -1,7 +1,6 @@
 /**
  * Derives facts about a node's outputs from facts about its inputs. The table has one row per ONNX operator, and most
- * rows share a few kinds of rules. Scatters and gathers share one rule, and `traces.ts` adds the elements of short
- * integer lists. Operators without a row have unknown outputs: operators on maps produce no tensors, and other missing
+ * rows share a few kinds of rules. Scatters and gathers share one rule. Operators without a row have unknown outputs: operators on maps produce no tensors, and other missing
  * operators are rare. `values.ts` handles `If`, whose branches are graphs.
  *
  * Outputs are also unknown for an invalid node. `outputsOf` throws no TensorError; the code in `inspect/` explains why a
@@ -18,7 +17,7 @@ import { constantOf, destinationOf, inlineOperator } from "../inline.ts";
 import { familyOutputs } from "../family.ts";
 import { knownConstant, type Known } from "../known.ts";
 import { readConstant, type ModelNode } from "../model.ts";
-import { broadcastShapes, givenDim, sizeDim, unknownDims } from "./dims.ts";
+import { givenDim, sizeDim, unknownDims } from "./dims.ts";
 import * as matrices from "./matrices.ts";
 import { NodeView, output, type TypeRule } from "./node-view.ts";
 import * as parts from "./parts.ts";
@@ -36,13 +35,21 @@ import {
 } from "./rule-kinds.ts";
 import * as sequences from "./sequences.ts";
 import * as shaping from "./shaping.ts";
-import { traced } from "./traces.ts";
+import * as traces from "./traces.ts";
+import { folded, tracing } from "./traces.ts";
 import * as windows from "./windows.ts";
 
 type Table = Readonly<Record<string, TypeRule>>;
 
+/** The rule for scatters and gathers. */
+const family: TypeRule = (view) => familyOutputs(view.node, view.opset, view.inputs());
+
 const rows = (one: TypeRule, names: string): Table =>
   Object.fromEntries(names.split(/\s+/).map((name) => [name, one]));
+
+/** Rows of element by element operators that share a rule. */
+const folding = (one: TypeRule, folds: traces.Folds): Table =>
+  Object.fromEntries(Object.entries(folds).map(([op, fold]) => [op, tracing(one, folded(fold))]));
 
 const constantNode: TypeRule = ({ node, opset }) => {
   const made = constantOf(node, opset);
@@ -50,7 +57,7 @@ const constantNode: TypeRule = ({ node, opset }) => {
 };
 
 /** The rule for `Cast` and OpenVINO's `Convert`. A constant is converted when it is read. */
-const cast: TypeRule = (view) => {
+const cast: TypeRule = /* @__PURE__ */ tracing((view) => {
   const { node, opset } = view;
   const dtype = destinationOf(node);
   const run = inlineOperator(node);
@@ -60,7 +67,7 @@ const cast: TypeRule = (view) => {
   const { name, shape } = source;
   const read = () => run(node, [readConstant(source)], opset)[0];
   return [knownConstant({ name, dtype, shape, read })];
-};
+}, traces.cast);
 
 /**
  * `QuantizeLinear`: the data type comes from the zero point or from an attribute. Without either, the data type is
@@ -93,17 +100,51 @@ const AXES_OF_OTHERS = 18;
 
 // Each table is a function. Bundlers remove an unused pure function call, but not the calls in an unused literal.
 
-const onnxElements = (): Table => ({
+/** Small operators, which usually compute shapes. Their rows also trace the elements of short integer lists. */
+const onnxSmall = (): Table => ({
   Constant: constantNode,
   Identity: (view) => [view.input(0)],
   Cast: cast,
-  CastLike: rule(firstShape, 1),
+  CastLike: tracing(rule(firstShape, 1), traces.castLike),
+  ...folding(rule(firstShape), traces.ofOne()),
+  ...folding(rule(broadcast, shared), traces.arithmetic()),
+  ...folding(rule(broadcast, compared), traces.comparisons()),
+  ...folding(rule(variadic, shared), traces.extremes()),
+  Where: tracing(rule(broadcast, sharedBy(1, 2)), folded(traces.chosen)),
+  Shape: tracing(
+    rule((view) => [shaping.shapePart(view)?.length ?? null], "int64"),
+    shaping.shapePart,
+  ),
+  Size: tracing(
+    rule(() => [], "int64"),
+    traces.counted,
+  ),
+  Reshape: tracing(rule(shaping.reshaped), traces.kept),
+  Unsqueeze: tracing(rule(shaping.unsqueezed), traces.kept),
+  Squeeze: tracing(rule(shaping.squeezed), traces.kept),
+  Transpose: tracing(rule(shaping.transposed), traces.kept),
+  Expand: tracing(rule(shaping.expanded), traces.repeated),
+  Tile: tracing(rule(parts.tiled), traces.repeated),
+  Concat: tracing(rule(parts.joined, shared), traces.joined),
+  Slice: tracing(rule(parts.sliced), traces.sliced),
+  Split: tracing(parts.split, traces.split),
+  Gather: tracing(family, traces.gathered),
+  Range: tracing(rule(shaping.ranged, shared), traces.ranged),
+  ConstantOfShape: tracing(
+    rule(
+      (view) => shaping.shapeFrom(view, 0),
+      (view) => (view.hasAttribute("value") ? (view.tensor("value")?.dtype ?? null) : "float32"),
+    ),
+    traces.filled,
+  ),
+});
 
+const onnxElements = (): Table => ({
   ...rows(
     rule(firstShape),
-    `Abs Acos Acosh Asin Asinh Atan Atanh BatchNormalization BitwiseNot Ceil Celu Clip Cos Cosh CumProd CumSum Elu Erf Exp Floor Gelu
+    `Acos Acosh Asin Asinh Atan Atanh BatchNormalization BitwiseNot Ceil Celu Clip Cos Cosh CumProd CumSum Elu Erf Exp Floor Gelu
     Hardmax HardSigmoid HardSwish InstanceNormalization GroupNormalization LRN LeakyRelu Log LogSoftmax
-    LpNormalization MeanVarianceNormalization Mish Neg Not PRelu Reciprocal Relu ReverseSequence RMSNormalization
+    LpNormalization MeanVarianceNormalization Mish PRelu Reciprocal Relu ReverseSequence RMSNormalization
     RotaryEmbedding Round Selu Shrink Sigmoid Sign Sin Sinh Softmax Softplus Softsign Sqrt Swish Tan Tanh
     ThresholdedRelu Trilu Affine ImageScaler ParametricSoftplus Scale ScaledTanh SimplifiedLayerNormalization`,
   ),
@@ -112,40 +153,17 @@ const onnxElements = (): Table => ({
     rule(firstShape, (view) => view.dtypeOf("dtype", view.dtype(0))),
     "Bernoulli EyeLike RandomNormalLike RandomUniformLike",
   ),
-  ...rows(
-    rule(broadcast, shared),
-    "Add BitShift BitwiseAnd BitwiseOr BitwiseXor Div Mod Mul Sub StringConcat",
-  ),
-  ...rows(rule(broadcast, compared), "And Equal Greater GreaterOrEqual Less LessOrEqual Or Xor"),
-  ...rows(rule(variadic, shared), "Max Mean Min Sum"),
+  ...rows(rule(broadcast, shared), "BitShift BitwiseAnd BitwiseOr BitwiseXor StringConcat"),
+  ...rows(rule(variadic, shared), "Mean Sum"),
   SwiGLU: rule(alike, shared),
   BitCast: rule(firstShape, given("to", null)),
   Pow: rule(broadcast),
-  Where: rule((view) => broadcastShapes([0, 1, 2].map((at) => view.shape(at))), sharedBy(1, 2)),
   Dropout: rule(firstShape, 0, (view) => (view.opset >= 10 ? "bool" : view.dtype(0))),
-
-  Shape: rule((view) => [shaping.shapePart(view)?.length ?? null], "int64"),
-  Size: rule(() => [], "int64"),
-  Reshape: rule(shaping.reshaped),
   Flatten: rule(shaping.flattened),
-  Unsqueeze: rule(shaping.unsqueezed),
-  Squeeze: rule(shaping.squeezed),
-  Transpose: rule(shaping.transposed),
-  Expand: rule(shaping.expanded),
-  ConstantOfShape: rule(
-    (view) => shaping.shapeFrom(view, 0),
-    (view) => (view.hasAttribute("value") ? (view.tensor("value")?.dtype ?? null) : "float32"),
-  ),
-  Range: rule(shaping.ranged, shared),
   ...rows(
     rule((view) => view.ints("shape")?.map(sizeDim) ?? null, given("dtype", "float32")),
     "RandomNormal RandomUniform",
   ),
-
-  Concat: rule(parts.joined, shared),
-  Slice: rule(parts.sliced),
-  Split: parts.split,
-  Tile: rule(parts.tiled),
   Pad: rule(parts.padded),
   CenterCropPad: rule(parts.centered),
   Compress: rule(parts.compressed),
@@ -244,12 +262,17 @@ const microsoft = (): Table => ({
 });
 
 // The function has a name, because minifiers inline an immediately called function, and bundlers cannot omit its body.
-const onnx = (): Table => ({ ...onnxElements(), ...onnxAxes(), ...onnxWindows() });
+const onnx = (): Table => ({
+  ...onnxSmall(),
+  ...onnxElements(),
+  ...onnxAxes(),
+  ...onnxWindows(),
+});
 
 export const TYPE_RULES: Readonly<Record<string, Table>> = {
   "ai.onnx": /* @__PURE__ */ onnx(),
   "com.microsoft": /* @__PURE__ */ microsoft(),
-  openvino: { Convert: cast },
+  openvino: { Convert: cast, Gather: tracing(family, traces.gathered) },
 };
 
 /**
@@ -265,17 +288,14 @@ export function outputsOf(
   // Operators without a Plan have the same rule in every version.
   const version = opset ?? (inlineOperator(node) === null ? null : Infinity);
   if (version === null) return [];
-  const view = new NodeView(node, version, inputs);
   return recovering(
-    () => ruleOf(node, version)(view).map((known, at) => traced(view, known, at)),
+    () => ruleOf(node, version)(new NodeView(node, version, inputs)),
     () => [],
   );
 }
 
 function ruleOf({ domain, op }: ModelNode, opset: number): TypeRule {
-  if (findVersion({ domain, op, opset }) !== null) return family;
-  if (!Object.hasOwn(TYPE_RULES, domain) || !Object.hasOwn(TYPE_RULES[domain], op)) return () => [];
-  return TYPE_RULES[domain][op];
+  if (Object.hasOwn(TYPE_RULES, domain) && Object.hasOwn(TYPE_RULES[domain], op))
+    return TYPE_RULES[domain][op];
+  return findVersion({ domain, op, opset }) === null ? () => [] : family;
 }
-
-const family: TypeRule = (view) => familyOutputs(view.node, view.opset, view.inputs());

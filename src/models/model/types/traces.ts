@@ -1,16 +1,16 @@
 /**
- * Small operators whose integers are traced element by element, so that a shape remains known between `Shape` and
- * `Reshape`. The table has one row per operator. The type rules of the same operators determine the result's shape.
+ * The integers of small operators, element by element, so that a shape remains known between `Shape` and `Reshape`. A
+ * row of `table.ts` adds a trace to the operator's type rule, which determines the result's shape.
  */
 
-import { DTYPES, integerRange, type DType } from "../../../core/tensor/dtype.ts";
+import { DTYPES, type DType } from "../../../core/tensor/dtype.ts";
 import type { Dim } from "../../../core/tensor/shape.ts";
 import { NOTHING_KNOWN, type Known } from "../known.ts";
 import { productDims, wrongNode } from "./dims.ts";
 import { elementsOf, knownElements, MAX_ELEMENTS } from "./elements.ts";
-import type { NodeView } from "./node-view.ts";
+import type { NodeView, TypeRule } from "./node-view.ts";
 import { splitSizes, takenBySlice } from "./parts.ts";
-import { rangeOf, shapePart } from "./shaping.ts";
+import { rangeOf } from "./shaping.ts";
 
 type List = readonly Dim[] | null;
 
@@ -65,16 +65,27 @@ const equal = /* @__PURE__ */ numbers((a, b) => a === b);
 const product = /* @__PURE__ */ numbers((a, b) => a * b);
 const larger = /* @__PURE__ */ numbers(Math.max);
 
-const folds = (): Readonly<Record<string, Fold>> => ({
+export type Folds = Readonly<Record<string, Fold>>;
+
+// The tables of folds are functions, so that bundlers can omit them.
+
+export const arithmetic = (): Folds => ({
   Add: neutral(0, (a, b) => a + b, 0),
   Sub: neutral(0, (a, b) => a - b),
   Mul: neutral(1, (a, b) => a * b, 1),
   Div: neutral(1, quotient),
   Mod: numbers((a, b) => (a >= 0 && b > 0 ? a % b : Number.NaN)),
+});
+
+export const ofOne = (): Folds => ({
   Neg: (a) => (typeof a === "number" ? 0 - a : null),
   Abs: (a) => (typeof a === "number" ? Math.abs(a) : a),
-  Max: extreme(Math.max),
-  Min: extreme(Math.min),
+  Not: (a) => (typeof a === "number" ? 1 - a : null),
+});
+
+export const extremes = (): Folds => ({ Max: extreme(Math.max), Min: extreme(Math.min) });
+
+export const comparisons = (): Folds => ({
   Equal(a, b) {
     if (a !== null && a === b) return 1;
     const isSize = typeof a === "string" || typeof b === "string";
@@ -87,10 +98,10 @@ const folds = (): Readonly<Record<string, Fold>> => ({
   And: (a, b) => (a === 0 || b === 0 ? 0 : product(a, b)),
   Or: (a, b) => (a === 1 || b === 1 ? 1 : larger(a, b)),
   Xor: numbers((a, b) => a !== b),
-  Not: (a) => (typeof a === "number" ? 1 - a : null),
-  Where: (condition, a, b) =>
-    condition === 1 ? a : condition === 0 ? b : a !== null && a === b ? a : null,
 });
+
+export const chosen: Fold = (condition, a, b) =>
+  condition === 1 ? a : condition === 0 ? b : a !== null && a === b ? a : null;
 
 const listOf = (count: Dim, make: (at: number) => Dim): List =>
   typeof count === "number" ? Array.from({ length: count }, (_, at) => make(at)) : null;
@@ -99,7 +110,7 @@ const broadcastElement = (list: List, at: number): Dim =>
   (list?.length === 1 ? list[0] : list?.[at]) ?? null;
 
 /** Applies a fold to the elements of all inputs, which are broadcast. */
-const folded =
+export const folded =
   (fold: Fold): Trace =>
   (view, { count }) => {
     if (view.node.op === "Mod" && view.int("fmod", 0) !== 0) return null;
@@ -108,9 +119,9 @@ const folded =
   };
 
 /** Operators that keep the order of their first input's elements. */
-const kept: Trace = (view) => elementsOf(view.input(0));
+export const kept: Trace = (view) => elementsOf(view.input(0));
 
-const gathered: Trace = (view) => {
+export const gathered: Trace = (view) => {
   const elements = elementsOf(view.input(0));
   const indices = view.elements(1);
   if (elements === null || indices === null || view.shape(0)?.length !== 1) return null;
@@ -122,7 +133,7 @@ const gathered: Trace = (view) => {
   });
 };
 
-const split: Trace = (view, { at }) => {
+export const split: Trace = (view, { at }) => {
   const elements = elementsOf(view.input(0));
   const { outputs } = view.node;
   const sizes = splitSizes(view, view.shape(0)?.[0] ?? null, outputs.length).slice(0, at + 1);
@@ -132,60 +143,58 @@ const split: Trace = (view, { at }) => {
 };
 
 /** Elements that another data type cannot represent wrap around, and become unknown. */
-const converted: Trace = (view, { dtype }) => {
-  const { elements } = view.input(0);
-  if (elements === null || DTYPES[dtype].family !== "bool") return elements;
-  return elements.map((one) => (typeof one === "number" ? Number(one !== 0) : null));
+const converted = (elements: List, { dtype }: Result): List =>
+  elements !== null && DTYPES[dtype].family === "bool"
+    ? elements.map((one) => (typeof one === "number" ? Number(one !== 0) : null))
+    : elements;
+
+/** A constant that `Cast` converts stays a constant, which is converted when it is read. */
+export const cast: Trace = (view, result) => converted(view.input(0).elements, result);
+export const castLike: Trace = (view, result) => converted(kept(view, result), result);
+
+export const counted: Trace = (view) => [productDims(view.shape(0) ?? [null])];
+
+export const joined: Trace = (view) => {
+  const lists = view.node.inputs.map((_, position) => view.elements(position));
+  return lists.every((list) => list !== null) ? lists.flat() : null;
 };
 
-const traces = (): Readonly<Record<string, Trace>> => ({
-  ...Object.fromEntries(Object.entries(folds()).map(([op, fold]) => [op, folded(fold)])),
-  Shape: shapePart,
-  Size: (view) => [productDims(view.shape(0) ?? [null])],
-  ...{ Reshape: kept, Squeeze: kept, Unsqueeze: kept, Transpose: kept },
-  Concat: (view) => {
-    const lists = view.node.inputs.map((_, position) => view.elements(position));
-    return lists.every((list) => list !== null) ? lists.flat() : null;
-  },
-  Slice(view) {
-    const elements = elementsOf(view.input(0));
-    return elements && (takenBySlice(view)?.[0].positions?.map((at) => elements[at]) ?? null);
-  },
-  Split: split,
-  Gather: gathered,
-  Tile(view, { count }) {
-    const elements = elementsOf(view.input(0));
-    return elements?.length ? listOf(count, (at) => elements[at % elements.length]) : null;
-  },
-  Expand(view, { count }) {
-    const elements = elementsOf(view.input(0));
-    return elements?.length === 1 ? listOf(count, () => elements[0]) : null;
-  },
-  ConstantOfShape(view, { count }) {
-    const value = elementsOf({ ...NOTHING_KNOWN, constant: view.tensor("value") });
-    return listOf(count, () => value?.[0] ?? null);
-  },
-  Range(view, { count }) {
-    const [start, , delta] = rangeOf(view);
-    const isKnown = typeof start === "number" && typeof delta === "number";
-    return isKnown ? listOf(count, (at) => start + at * delta) : null;
-  },
-  ...{ Cast: converted, Convert: converted },
-  CastLike: (view, { dtype }) => integerRange(dtype) && elementsOf(view.input(0)),
-});
+export const sliced: Trace = (view) => {
+  const elements = elementsOf(view.input(0));
+  return elements && (takenBySlice(view)?.[0].positions?.map((at) => elements[at]) ?? null);
+};
 
-const TRACES = /* @__PURE__ */ traces();
+/** `Tile` and `Expand`, whose input has one element or more. */
+export const repeated: Trace = (view, { count }) => {
+  const elements = elementsOf(view.input(0));
+  return elements?.length ? listOf(count, (at) => elements[at % elements.length]) : null;
+};
 
-/** Adds the traced elements of an output at a position to its known type. */
-export function traced(view: NodeView, known: Known, at: number): Known {
-  const { op } = view.node;
+export const filled: Trace = (view, { count }) => {
+  const value = elementsOf({ ...NOTHING_KNOWN, constant: view.tensor("value") });
+  return listOf(count, () => value?.[0] ?? null);
+};
+
+export const ranged: Trace = (view, { count }) => {
+  const [start, , delta] = rangeOf(view);
+  const isKnown = typeof start === "number" && typeof delta === "number";
+  return isKnown ? listOf(count, (at) => start + at * delta) : null;
+};
+
+/** Adds a trace to a type rule. */
+export const tracing =
+  (one: TypeRule, trace: Trace): TypeRule =>
+  (view) =>
+    one(view).map((known, at) => traced(view, known, trace, at));
+
+function traced(view: NodeView, known: Known, trace: Trace, at: number): Known {
   const { type } = known;
-  if (!Object.hasOwn(TRACES, op) || type === null || type.shape === null) return known;
+  if (type === null || type.shape === null) return known;
   const { dtype, shape } = type;
   const [count = 1] = shape;
   const isLong = typeof count === "number" && count > MAX_ELEMENTS;
   if (shape.length > 1 || count === null || isLong) return known;
-  const elements = TRACES[op](view, { dtype, count, at });
+  const elements = trace(view, { dtype, count, at });
   // If an attribute is unknown, the rule knows the rank only, and the elements may not fit.
   const isOther = elements === null || (typeof count === "number" && elements.length !== count);
   return isOther ? known : knownElements(dtype, shape.length, elements);
