@@ -5,6 +5,9 @@ import type { Dim, PartialShape } from "../../../core/tensor/shape.ts";
 import { broadcastShapes, unifyShapes } from "./dims.ts";
 import { output, type NodeView, type TypeRule } from "./node-view.ts";
 
+/** Type rules by operator. */
+export type Table = Readonly<Record<string, TypeRule>>;
+
 export type ShapeOf = (view: NodeView) => PartialShape;
 
 /** An output's data type: the data type itself, the position of an input with this data type, or a rule. */

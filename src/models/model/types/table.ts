@@ -1,7 +1,8 @@
 /**
  * Derives facts about a node's outputs from facts about its inputs. The table has one row per ONNX operator, and most
- * rows share a few kinds of rules. Scatters and gathers share one rule. Operators without a row have unknown outputs: operators on maps produce no tensors, and other missing
- * operators are rare. `values.ts` handles `If`, whose branches are graphs.
+ * rows share a few kinds of rules. Scatters and gathers share one rule. Operators without a row have unknown outputs:
+ * operators on maps produce no tensors, and other missing operators are rare. `values.ts` handles `If`, whose branches
+ * are graphs.
  *
  * Outputs are also unknown for an invalid node. `outputsOf` throws no TensorError; the code in `inspect/` explains why a
  * node is invalid.
@@ -13,10 +14,9 @@ import { recovering } from "../../../core/errors.ts";
 import { findVersion } from "../../../core/operators/registry.ts";
 import type { DType } from "../../../core/tensor/dtype.ts";
 import type { PartialShape } from "../../../core/tensor/shape.ts";
-import { constantOf, destinationOf, inlineOperator } from "../inline.ts";
-import { familyOutputs } from "../family.ts";
-import { knownConstant, type Known } from "../known.ts";
-import { readConstant, type ModelNode } from "../model.ts";
+import { inlineOperator } from "../inline.ts";
+import type { Known } from "../known.ts";
+import type { ModelNode } from "../model.ts";
 import { givenDim, sizeDim, unknownDims } from "./dims.ts";
 import * as matrices from "./matrices.ts";
 import { NodeView, output, type TypeRule } from "./node-view.ts";
@@ -24,7 +24,6 @@ import * as parts from "./parts.ts";
 import {
   alike,
   broadcast,
-  compared,
   firstShape,
   fromFirst,
   given,
@@ -32,42 +31,15 @@ import {
   shared,
   sharedBy,
   variadic,
+  type Table,
 } from "./rule-kinds.ts";
 import * as sequences from "./sequences.ts";
 import * as shaping from "./shaping.ts";
-import * as traces from "./traces.ts";
-import { folded, tracing } from "./traces.ts";
+import { castOrConvert, family, gather, smallOperators } from "./small-operators.ts";
 import * as windows from "./windows.ts";
-
-type Table = Readonly<Record<string, TypeRule>>;
-
-/** The rule for scatters and gathers. */
-const family: TypeRule = (view) => familyOutputs(view.node, view.opset, view.inputs());
 
 const rows = (one: TypeRule, names: string): Table =>
   Object.fromEntries(names.split(/\s+/).map((name) => [name, one]));
-
-/** Rows of element by element operators that share a rule. */
-const folding = (one: TypeRule, folds: traces.Folds): Table =>
-  Object.fromEntries(Object.entries(folds).map(([op, fold]) => [op, tracing(one, folded(fold))]));
-
-const constantNode: TypeRule = ({ node, opset }) => {
-  const made = constantOf(node, opset);
-  return made === null ? [] : [knownConstant(made)];
-};
-
-/** The rule for `Cast` and OpenVINO's `Convert`. A constant is converted when it is read. */
-const cast: TypeRule = /* @__PURE__ */ tracing((view) => {
-  const { node, opset } = view;
-  const dtype = destinationOf(node);
-  const run = inlineOperator(node);
-  if (dtype === null || run === null) return [];
-  const { constant: source, elements } = view.input(0);
-  if (source === null || elements !== null) return [output(dtype, view.shape(0))];
-  const { name, shape } = source;
-  const read = () => run(node, [readConstant(source)], opset)[0];
-  return [knownConstant({ name, dtype, shape, read })];
-}, traces.cast);
 
 /**
  * `QuantizeLinear`: the data type comes from the zero point or from an attribute. Without either, the data type is
@@ -99,45 +71,6 @@ const AXES_OF_SUM = 13;
 const AXES_OF_OTHERS = 18;
 
 // Each table is a function. Bundlers remove an unused pure function call, but not the calls in an unused literal.
-
-/** Small operators, which usually compute shapes. Their rows also trace the elements of short integer lists. */
-const onnxSmall = (): Table => ({
-  Constant: constantNode,
-  Identity: (view) => [view.input(0)],
-  Cast: cast,
-  CastLike: tracing(rule(firstShape, 1), traces.castLike),
-  ...folding(rule(firstShape), traces.ofOne()),
-  ...folding(rule(broadcast, shared), traces.arithmetic()),
-  ...folding(rule(broadcast, compared), traces.comparisons()),
-  ...folding(rule(variadic, shared), traces.extremes()),
-  Where: tracing(rule(broadcast, sharedBy(1, 2)), folded(traces.chosen)),
-  Shape: tracing(
-    rule((view) => [shaping.shapePart(view)?.length ?? null], "int64"),
-    shaping.shapePart,
-  ),
-  Size: tracing(
-    rule(() => [], "int64"),
-    traces.counted,
-  ),
-  Reshape: tracing(rule(shaping.reshaped), traces.kept),
-  Unsqueeze: tracing(rule(shaping.unsqueezed), traces.kept),
-  Squeeze: tracing(rule(shaping.squeezed), traces.kept),
-  Transpose: tracing(rule(shaping.transposed), traces.kept),
-  Expand: tracing(rule(shaping.expanded), traces.repeated),
-  Tile: tracing(rule(parts.tiled), traces.repeated),
-  Concat: tracing(rule(parts.joined, shared), traces.joined),
-  Slice: tracing(rule(parts.sliced), traces.sliced),
-  Split: tracing(parts.split, traces.split),
-  Gather: tracing(family, traces.gathered),
-  Range: tracing(rule(shaping.ranged, shared), traces.ranged),
-  ConstantOfShape: tracing(
-    rule(
-      (view) => shaping.shapeFrom(view, 0),
-      (view) => (view.hasAttribute("value") ? (view.tensor("value")?.dtype ?? null) : "float32"),
-    ),
-    traces.filled,
-  ),
-});
 
 const onnxElements = (): Table => ({
   ...rows(
@@ -263,7 +196,7 @@ const microsoft = (): Table => ({
 
 // The function has a name, because minifiers inline an immediately called function, and bundlers cannot omit its body.
 const onnx = (): Table => ({
-  ...onnxSmall(),
+  ...smallOperators(),
   ...onnxElements(),
   ...onnxAxes(),
   ...onnxWindows(),
@@ -272,7 +205,7 @@ const onnx = (): Table => ({
 export const TYPE_RULES: Readonly<Record<string, Table>> = {
   "ai.onnx": /* @__PURE__ */ onnx(),
   "com.microsoft": /* @__PURE__ */ microsoft(),
-  openvino: { Convert: cast, Gather: tracing(family, traces.gathered) },
+  openvino: { Convert: castOrConvert, Gather: gather },
 };
 
 /**
