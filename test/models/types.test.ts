@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { NOTHING_KNOWN, type Known } from "../../src/models/model/known.ts";
-import { elementsOf } from "../../src/models/model/types/elements.ts";
+import { elementsOf, NOTHING_KNOWN, type Known } from "../../src/models/model/known.ts";
+
 import { outputsOf, TYPE_RULES } from "../../src/models/model/types/table.ts";
 import { buildModel, type AttributeInput } from "../../src/entries/onnx.ts";
 import { tensor } from "../../src/core/tensor/tensor.ts";

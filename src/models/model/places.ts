@@ -91,37 +91,24 @@ function walk(place: Place, visitor: Visitor, depth: number): void {
   const titles = new Set<string>();
   for (const node of place.graph.nodes) {
     visitor.node({ node, place });
-    const bodies = attributeBodies(node);
-    if (bodies.length === 0) continue;
-    const outer = [...place.path, uniqueTitle(placeName(node), titles)];
-    for (const { attribute, graphs } of bodies) {
-      if (graphs === null || depth >= MAX_BODY_DEPTH) {
+    let title = "";
+    for (const attribute of Object.keys(node.attributes)) {
+      const one = node.attributes[attribute];
+      if (one.type !== "other" || one.graphs === undefined) continue;
+      title ||= uniqueTitle(placeName(node), titles);
+      const outer = [...place.path, title];
+      if (one.graphs === null || depth >= MAX_BODY_DEPTH) {
         visitor.tooDeep?.([...outer, attribute]);
         continue;
       }
-      for (const [position, graph] of graphs.entries()) {
-        const path = [...outer, graphs.length === 1 ? attribute : `${attribute} ${position}`];
+      const isOnly = one.graphs.length === 1;
+      for (const [position, graph] of one.graphs.entries()) {
+        const path = [...outer, isOnly ? attribute : `${attribute} ${position}`];
         const kind = { is: "body", op: node.op, attribute } as const;
-        const body = { ...place, graph, path, outer: place, kind };
-        walk(body, visitor, depth + 1);
+        walk({ ...place, graph, path, outer: place, kind }, visitor, depth + 1);
       }
     }
   }
-}
-
-interface Bodies {
-  readonly attribute: string;
-  readonly graphs: readonly Graph[] | null;
-}
-
-function attributeBodies({ attributes }: ModelNode): readonly Bodies[] {
-  const bodies: Bodies[] = [];
-  for (const name of Object.keys(attributes)) {
-    const attribute = attributes[name];
-    if (attribute.type !== "other" || attribute.graphs === undefined) continue;
-    bodies.push({ attribute: name, graphs: attribute.graphs });
-  }
-  return bodies;
 }
 
 /** Returns a title such as `If "x"`, made from a node's name or an output. */

@@ -13,7 +13,7 @@ import type { NodeSpec } from "../../core/call/call.ts";
 import { asTensor, type Tensor } from "../../core/tensor/tensor.ts";
 import { attributesOf, meantVersion } from "./attributes.ts";
 import { checkNode, modelFrom, recordFrom } from "./foreign-model.ts";
-import { checkGraph, listNames, MAX_NAMES, opsetOf, quote } from "./graph.ts";
+import { checkGraph, listNames, opsetOf, quote, shortList } from "./graph.ts";
 import { inlineOperator } from "./inline.ts";
 import { bindInputs, missingInput, unknownInput } from "./inputs.ts";
 import { nodeTitle, readConstant, type Model, type ModelNode } from "./model.ts";
@@ -323,10 +323,9 @@ function unsupported(opsets: Opsets, nodes: readonly ModelNode[]): string[] {
 function checkSupported(opsets: Opsets, nodes: readonly ModelNode[]): void {
   const missing = unsupported(opsets, nodes);
   if (missing.length === 0) return;
-  const more = missing.length > MAX_NAMES ? ` and ${missing.length - MAX_NAMES} more` : "";
   throw new TensorError(
     "unsupported-model",
-    `the model has operators that this package does not run: ${missing.slice(0, MAX_NAMES).join(", ")}${more}`,
+    `the model has operators that this package does not run: ${shortList(missing)}`,
     { key: "op", got: missing },
   );
 }

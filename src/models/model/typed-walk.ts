@@ -1,5 +1,6 @@
 /** Visits a model's nodes together with the types and constants of the values in their graphs. */
 
+import { functionOf } from "./bound-graph.ts";
 import { findOpset } from "./graph.ts";
 import type { Model } from "./model.ts";
 import {
@@ -10,7 +11,7 @@ import {
   type PlacedNode,
   type Visitor,
 } from "./places.ts";
-import { hasFunction, standardBody } from "./standard-function.ts";
+import { standardBody } from "./standard-function.ts";
 import { Scope } from "./values.ts";
 
 /** Callbacks of a typed walk. A node's scope contains the values of its graph, with the node's own outputs. */
@@ -56,7 +57,7 @@ export function walkTyped(model: Model, visitor: TypedVisitor, start?: Place): v
  * operator's name takes precedence.
  */
 function definitionOf({ node, place }: PlacedNode, scope: Scope, model: Model): Place | null {
-  if (hasFunction(model, node)) return null;
+  if (functionOf(model, node) !== null) return null;
   const opset = findOpset(place.opsets, node);
   const body = standardBody(node, opset, (name) => scope.typeOf(name));
   return body && placeInside(place, node, body.graph, { "ai.onnx": body.opset });

@@ -116,9 +116,7 @@ export function atAxis(
   axis: number | null,
   change: (dim: Dim) => Dim,
 ): readonly Dim[] {
-  if (axis === null) return unknownDims(dims.length);
-  const at = countedAxis(axis, dims.length);
-  return dims.with(at, change(dims[at]));
+  return atAxes(dims, axis === null ? null : [axis], change);
 }
 
 /**

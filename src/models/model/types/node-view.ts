@@ -5,12 +5,18 @@
 
 import type { DType } from "../../../core/tensor/dtype.ts";
 import type { Dim, PartialShape } from "../../../core/tensor/shape.ts";
-import type { TensorType } from "../../../core/operators/operator.ts";
 import { dtypeOfNumber } from "../element-type.ts";
-import { NOTHING_KNOWN, type Known } from "../known.ts";
+import {
+  clamped,
+  clampedIntegers,
+  elementsOf,
+  MAX_ELEMENTS,
+  NOTHING_KNOWN,
+  typeOnly,
+  type Known,
+} from "../known.ts";
 import type { Attribute, Constant, ModelNode } from "../model.ts";
 import { unknownDims, wrongNode } from "./dims.ts";
-import { clamped, clampedIntegers, elementsOf, MAX_ELEMENTS } from "./elements.ts";
 
 /**
  * Returns the known facts about a node's outputs, in order. Trailing unknown outputs may be omitted. A rule throws a
@@ -144,8 +150,6 @@ type OfType<T> = Extract<Attribute, { readonly type: T }>;
 
 const isOf = <T extends Attribute["type"]>(one: Attribute, type: T): one is OfType<T> =>
   one.type === type;
-
-export const typeOnly = (type: TensorType): Known => ({ type, constant: null, elements: null });
 
 /** Returns facts about an output with a known, partly known or unknown shape. Without a data type, nothing is known. */
 export const output = (dtype: DType | null, shape: PartialShape): Known =>

@@ -2,7 +2,7 @@
 
 import { printCount } from "../../../core/foreign.ts";
 import type { Dim, PartialShape } from "../../../core/tensor/shape.ts";
-import type { Known } from "../known.ts";
+import { MAX_ELEMENTS, type Known } from "../known.ts";
 import {
   atAxes,
   atAxis,
@@ -16,7 +16,6 @@ import {
   unknownDims,
   wrongNode,
 } from "./dims.ts";
-import { MAX_ELEMENTS } from "./elements.ts";
 import { output, type NodeView, type TypeRule } from "./node-view.ts";
 import { fromFirst } from "./rule-kinds.ts";
 

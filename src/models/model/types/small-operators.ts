@@ -8,10 +8,16 @@ import { DTYPES, type DType } from "../../../core/tensor/dtype.ts";
 import type { Dim } from "../../../core/tensor/shape.ts";
 import { familyOutputs } from "../family.ts";
 import { constantOf, destinationOf, inlineOperator } from "../inline.ts";
-import { knownConstant, NOTHING_KNOWN, type Known } from "../known.ts";
+import {
+  elementsOf,
+  knownConstant,
+  knownElements,
+  MAX_ELEMENTS,
+  NOTHING_KNOWN,
+  type Known,
+} from "../known.ts";
 import { readConstant } from "../model.ts";
 import { productDims, wrongNode } from "./dims.ts";
-import { elementsOf, knownElements, MAX_ELEMENTS } from "./elements.ts";
 import { output, type NodeView, type TypeRule } from "./node-view.ts";
 import * as parts from "./parts.ts";
 import {

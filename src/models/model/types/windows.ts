@@ -2,6 +2,7 @@
 
 import { printCount } from "../../../core/foreign.ts";
 import type { Dim, PartialShape } from "../../../core/tensor/shape.ts";
+import { floatsOf } from "../known.ts";
 import {
   atAxes,
   countedAxis,
@@ -12,7 +13,6 @@ import {
   unknownDims,
   wrongNode,
 } from "./dims.ts";
-import { floatsOf } from "./elements.ts";
 import { output, type NodeView, type TypeRule } from "./node-view.ts";
 import { fromFirst, type ShapeOf } from "./rule-kinds.ts";
 
