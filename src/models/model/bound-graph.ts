@@ -31,9 +31,9 @@ export function calledGraph(
   const absent = new Set(omitted.map(({ name }) => name));
   const attributes: Readonly<Record<string, Attribute>> = { ...defaults, ...call.attributes };
   const attributeFor = (one: Attribute): Attribute | undefined => {
-    const value = isReference(one) ? attributes[one.reference] : one;
-    if (value?.type !== "other" || !value.graphs) return value;
-    return { ...value, graphs: value.graphs.map(bound) };
+    // A graph that the call gives belongs to the caller, so its references are not those of the function.
+    if (isReference(one)) return attributes[one.reference];
+    return one.type === "other" && one.graphs ? { ...one, graphs: one.graphs.map(bound) } : one;
   };
   const bound = (own: Graph): Graph => ({
     ...own,
