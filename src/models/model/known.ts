@@ -50,12 +50,13 @@ export function withDeclared(known: Known, declared: TensorType | null): Known {
 }
 
 export const sameKnown = (a: Known, b: Known): boolean =>
-  sameType(a.type, b.type) &&
-  sameType(a.item ?? null, b.item ?? null) &&
-  // Each tracing creates a new constant object, so constants are compared by value.
-  (a.elements === null || b.elements === null
-    ? a.elements === b.elements && a.constant === b.constant
-    : sameDims(a.elements, b.elements));
+  a === b ||
+  (sameType(a.type, b.type) &&
+    sameType(a.item ?? null, b.item ?? null) &&
+    // Each tracing creates a new constant object, so constants are compared by value.
+    (a.elements === null || b.elements === null
+      ? a.elements === b.elements && a.constant === b.constant
+      : sameDims(a.elements, b.elements)));
 
 /** Returns the type that agrees with both types; null if they contradict each other. */
 export function unifyTypes(a: TensorType, b: TensorType): TensorType | null {
@@ -88,7 +89,7 @@ export function sameType(a: TensorType | null, b: TensorType | null): boolean {
 
 /** Returns true if all sizes and dimension names are equal, or if both ranks are unknown. */
 export function sameDims(a: PartialShape, b: PartialShape): boolean {
-  if (a === null || b === null) return a === b;
+  if (a === null || b === null || a === b) return a === b;
   return a.length === b.length && a.every((dim, axis) => dim === b[axis]);
 }
 
@@ -102,28 +103,17 @@ export const MAX_ELEMENTS = 64;
 const isFollowed = (dtype: DType): boolean =>
   integerRange(dtype) !== null || DTYPES[dtype].family === "bool";
 
-/** Returns true if a data type can represent the number. */
-function holds(dtype: DType, value: number): boolean {
-  const [low, high] = integerRange(dtype) ?? [0n, 1n];
-  return Number.isSafeInteger(value) && value >= low && value <= high;
-}
-
 /**
  * Returns a scalar or list with partly known elements. A number that the data type cannot represent becomes unknown. If
  * all elements are numbers, the value is a constant.
  */
-export function knownElements(
-  dtype: DType | null,
-  rank: number,
-  elements: readonly Dim[] | null,
-): Known {
-  if (dtype === null) return NOTHING_KNOWN;
-  if (elements === null) return { type: { dtype, shape: null }, constant: null, elements };
+export function knownElements(dtype: DType, rank: number, elements: readonly Dim[]): Known {
   const shape = rank === 0 ? [] : [elements.length];
   const type = { dtype, shape };
-  if (elements.length > MAX_ELEMENTS || !isFollowed(dtype))
-    return { type, constant: null, elements: null };
-  const held = elements.map((one) => (typeof one === "number" && !holds(dtype, one) ? null : one));
+  if (elements.length > MAX_ELEMENTS || !isFollowed(dtype)) return typeOnly(type);
+  const [low, high] = integerRange(dtype)?.map(Number) ?? [0, 1];
+  const holds = (one: number): boolean => Number.isSafeInteger(one) && one >= low && one <= high;
+  const held = elements.map((one) => (typeof one === "number" && !holds(one) ? null : one));
   if (!held.every((one) => typeof one === "number"))
     return { type, constant: null, elements: held.every((one) => one === null) ? null : held };
   const read = (): Tensor => tensor(dtype, shape, held);

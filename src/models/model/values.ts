@@ -140,26 +140,26 @@ export class Scope {
       return;
     }
     const inputs = node.inputs.map((name) => this.get(name));
-    const made = (view: keyof Value): readonly Known[] =>
-      outputsOf(
-        node,
-        opset,
-        inputs.map((value) => value[view]),
-      );
-    const certain = made("certain");
-    this.#take(node, certain, inputs.every(isCertain) ? certain : made("believed"));
+    const [certain, believed] = [
+      inputs.map((one) => one.certain),
+      inputs.map((one) => one.believed),
+    ];
+    const made = outputsOf(node, opset, certain);
+    this.#take(node, made, inputs.every(isCertain) ? made : outputsOf(node, opset, believed));
   }
 
   /** Records certain and believed facts about a node's outputs. */
   #take(node: ModelNode, certain: readonly Known[], believed: readonly Known[]): void {
     for (const [position, name] of node.outputs.entries()) {
       if (name === "") continue;
-      const { [position]: known = NOTHING_KNOWN } = certain;
+      const known = certain[position] ?? NOTHING_KNOWN;
       // If only a declaration makes the node invalid, the certain facts remain valid.
-      const { [position]: more = known } = believed;
+      const more = believed[position] ?? known;
       const inferred = sameKnown(more, known) ? known : more;
-      const believedValue = withDeclared(inferred, this.declared(name));
-      this.#values.set(name, { certain: known, believed: believedValue });
+      this.#values.set(name, {
+        certain: known,
+        believed: withDeclared(inferred, this.declared(name)),
+      });
     }
   }
 

@@ -45,12 +45,9 @@ export function broadcastShapes(shapes: readonly PartialShape[]): PartialShape {
   let result: readonly Dim[] = [];
   for (const shape of shapes) {
     if (shape === null) return null;
-    const rank = Math.max(shape.length, result.length);
-    const [a, b] = [result, shape].map((one) => [
-      ...Array.from({ length: rank - one.length }, () => 1),
-      ...one,
-    ]);
-    result = a.map((dim, axis) => broadcastDim(dim, b[axis]));
+    const [long, short] = shape.length > result.length ? [shape, result] : [result, shape];
+    const more = long.length - short.length;
+    result = long.map((dim, axis) => (axis < more ? dim : broadcastDim(dim, short[axis - more])));
   }
   return result;
 }

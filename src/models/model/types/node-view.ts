@@ -63,8 +63,9 @@ export class NodeView {
   /** Returns the data type that several inputs share, if it is known for one of them. */
   sharedDType(positions: readonly number[]): DType | null {
     const known = positions.map((position) => this.dtype(position)).filter((one) => one !== null);
-    if (new Set(known).size > 1) throw wrongNode(`data types differ: ${known.join(", ")}`);
-    return known[0] ?? null;
+    const [first = null] = known;
+    if (known.some((one) => one !== first)) throw wrongNode("data types differ");
+    return first;
   }
 
   /**
@@ -72,10 +73,11 @@ export class NodeView {
    * the number is unknown.
    */
   elements(position: number): readonly Dim[] | null {
-    const known = this.input(position);
-    const [length = null, ...others] = known.type?.shape ?? [null, null];
-    const isList = typeof length === "number" && length <= MAX_ELEMENTS && others.length === 0;
-    return elementsOf(known) ?? (isList ? unknownDims(length) : null);
+    const traced = elementsOf(this.input(position));
+    const shape = this.shape(position);
+    if (traced !== null || shape?.length !== 1) return traced;
+    const [length] = shape;
+    return typeof length === "number" && length <= MAX_ELEMENTS ? unknownDims(length) : null;
   }
 
   /** Returns an input's integers if all are known; null otherwise. */
