@@ -32,7 +32,7 @@ export function unifyShapes(a: PartialShape, b: PartialShape): PartialShape {
   return a.map((dim, axis) => sameDim(dim, b[axis]));
 }
 
-function broadcastDim(a: Dim, b: Dim): Dim {
+export function broadcastDim(a: Dim, b: Dim): Dim {
   if (a === 1 || a === b) return b;
   if (b === 1) return a;
   // A known size other than 1 is the result, because the other dimension must be 1 or equal to it.

@@ -156,15 +156,9 @@ export const padded = /* @__PURE__ */ fromFirst((dims, view) => {
   if (pads === null || axes === null) return unknownDims(dims.length);
   const { length: count } = axes ?? dims;
   if (pads.length !== 2 * count) throw wrongNode("pads must have two numbers for each axis");
-  return atAxes(dims, axes, (dim, at) => added(dim, pads[at], pads[at + count]));
+  // Negative pads remove elements.
+  return atAxes(dims, axes, (dim, at) => sumDims([dim, pads[at], pads[at + count]]));
 });
-
-/** Returns a dimension after padding. Negative pads remove elements. */
-function added(dim: Dim, before: Dim, after: Dim): Dim {
-  if (typeof before !== "number" || typeof after !== "number") return null;
-  if (before === 0 && after === 0) return dim;
-  return typeof dim === "number" ? sizeDim(dim + before + after) : null;
-}
 
 /** `Compress`: the number of selected elements depends on values. */
 export const compressed = (view: NodeView): PartialShape => {

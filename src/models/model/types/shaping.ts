@@ -105,12 +105,11 @@ export const squeezed = /* @__PURE__ */ fromFirst((dims, view) => {
   if (axes === null) return rankWith(view, (count) => dims.length - count);
   if (axes === undefined)
     return dims.every((dim) => typeof dim === "number") ? dims.filter((dim) => dim !== 1) : null;
-  const removed = countedAxes(axes, dims.length);
-  for (const axis of removed) {
+  for (const axis of countedAxes(axes, dims.length)) {
     const { [axis]: dim } = dims;
     if (typeof dim === "number" && dim !== 1) throw wrongNode(`axis ${axis} has ${dim} elements`);
   }
-  return dims.filter((_, axis) => !removed.includes(axis));
+  return without(dims, axes);
 });
 
 export function transposed(view: NodeView): PartialShape {

@@ -168,7 +168,7 @@ const onnxWindows = (): Table => ({
   ConvInteger: rule(windows.convolution(1), "int32"),
   QLinearConv: rule(windows.convolution(3), 7),
   DeformConv: rule(windows.convolution(1), sharedBy(0, 1)),
-  ConvTranspose: rule(windows.transposedConvolution(), sharedBy(0, 1)),
+  ConvTranspose: rule(windows.convolution(1, true), sharedBy(0, 1)),
   ...rows(rule(windows.pool, 0, "int64"), "AveragePool LpPool MaxPool"),
   ...rows(rule(windows.globalPool), "GlobalAveragePool GlobalLpPool GlobalMaxPool"),
   ...rows(rule(windows.resized), "Resize Upsample"),
