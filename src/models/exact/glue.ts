@@ -15,7 +15,7 @@ import { findOpset, opsetOf } from "../model/graph.ts";
 import { destinationOf, inlineOperator, type InlineOperator } from "../model/inline.ts";
 import { knownConstant, typeOnly } from "../model/known.ts";
 import { constant, nodeTitle, readConstant, type Graph, type ModelNode } from "../model/model.ts";
-import { NodeView } from "../model/types/node-view.ts";
+import { NodeView } from "../model/types/rules.ts";
 import { TYPE_RULES } from "../model/types/table.ts";
 import type { Scope } from "../model/values.ts";
 import type { Opsets } from "./facts.ts";

@@ -12,8 +12,7 @@ import {
   wrongNode,
 } from "./dims.ts";
 import type { Known } from "../known.ts";
-import { output, type NodeView, type TypeRule } from "./node-view.ts";
-import type { ShapeOf } from "./rule-kinds.ts";
+import { output, type NodeView, type ShapeOf, type TypeRule } from "./rules.ts";
 
 /** `MatMul` of two inputs as in NumPy: a vector temporarily gets an axis of size 1. */
 export const productOf =

@@ -16,8 +16,7 @@ import {
   unknownDims,
   wrongNode,
 } from "./dims.ts";
-import { output, type NodeView, type TypeRule } from "./node-view.ts";
-import { fromFirst } from "./rule-kinds.ts";
+import { fromFirst, output, type NodeView, type TypeRule } from "./rules.ts";
 
 export function joined(view: NodeView): PartialShape {
   const axis = view.int("axis", view.opset < 4 ? 1 : null);

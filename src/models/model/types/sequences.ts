@@ -3,7 +3,7 @@
 import type { TensorType } from "../../../core/operators/operator.ts";
 import { eitherKnown, NOTHING_KNOWN, typeOnly, type Known } from "../known.ts";
 import { countedAxis } from "./dims.ts";
-import { output, type NodeView, type TypeRule } from "./node-view.ts";
+import { output, type NodeView, type TypeRule } from "./rules.ts";
 
 /** A sequence or an optional whose tensors have this type. */
 const holding = (item: TensorType | null): Known =>

@@ -18,20 +18,22 @@ import {
 } from "../known.ts";
 import { readConstant } from "../model.ts";
 import { productDims, wrongNode } from "./dims.ts";
-import { output, type NodeView, type TypeRule } from "./node-view.ts";
 import * as parts from "./parts.ts";
 import {
   broadcast,
   compared,
   firstShape,
+  output,
   rule,
   shared,
   sharedBy,
   variadic,
+  type NodeView,
   type ShapeOf,
   type Table,
   type Typed,
-} from "./rule-kinds.ts";
+  type TypeRule,
+} from "./rules.ts";
 import * as shaping from "./shaping.ts";
 
 type List = readonly Dim[] | null;

@@ -19,7 +19,6 @@ import type { Known } from "../known.ts";
 import type { ModelNode } from "../model.ts";
 import { givenDim, sizeDim, unknownDims } from "./dims.ts";
 import * as matrices from "./matrices.ts";
-import { NodeView, output, type TypeRule } from "./node-view.ts";
 import * as parts from "./parts.ts";
 import {
   alike,
@@ -27,12 +26,15 @@ import {
   firstShape,
   fromFirst,
   given,
+  NodeView,
+  output,
   rule,
   shared,
   sharedBy,
   variadic,
   type Table,
-} from "./rule-kinds.ts";
+  type TypeRule,
+} from "./rules.ts";
 import * as sequences from "./sequences.ts";
 import * as shaping from "./shaping.ts";
 import { castOrConvert, family, gather, smallOperators } from "./small-operators.ts";

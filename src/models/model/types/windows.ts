@@ -14,8 +14,7 @@ import {
   unknownDims,
   wrongNode,
 } from "./dims.ts";
-import { output, type NodeView, type TypeRule } from "./node-view.ts";
-import { fromFirst, type ShapeOf } from "./rule-kinds.ts";
+import { fromFirst, output, type NodeView, type ShapeOf, type TypeRule } from "./rules.ts";
 
 /** The windows along a spatial axis. */
 interface Window {

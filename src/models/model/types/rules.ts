@@ -1,7 +1,4 @@
-/**
- * A node as type rules see it, with its attributes and the known facts about its inputs. An attribute is unknown if its
- * type is wrong, or if a function's caller sets it. An unknown attribute differs from an absent attribute.
- */
+/** Type rules, and their kinds. Most operators have a row in `table.ts` of a kind, a shape and data types. */
 
 import type { DType } from "../../../core/tensor/dtype.ts";
 import type { Dim, PartialShape } from "../../../core/tensor/shape.ts";
@@ -16,7 +13,7 @@ import {
   type Known,
 } from "../known.ts";
 import type { Attribute, Constant, ModelNode } from "../model.ts";
-import { unknownDims, wrongNode } from "./dims.ts";
+import { broadcastShapes, unifyShapes, unknownDims, wrongNode } from "./dims.ts";
 
 /**
  * Returns the known facts about a node's outputs, in order. Trailing unknown outputs may be omitted. A rule throws a
@@ -24,6 +21,10 @@ import { unknownDims, wrongNode } from "./dims.ts";
  */
 export type TypeRule = (view: NodeView) => readonly Known[];
 
+/**
+ * A node as type rules see it, with its attributes and the known facts about its inputs. An attribute is unknown if its
+ * type is wrong, or if a function's caller sets it. An unknown attribute differs from an absent attribute.
+ */
 export class NodeView {
   readonly node: ModelNode;
   readonly opset: number;
@@ -156,3 +157,80 @@ const isOf = <T extends Attribute["type"]>(one: Attribute, type: T): one is OfTy
 /** Returns facts about an output with a known, partly known or unknown shape. Without a data type, nothing is known. */
 export const output = (dtype: DType | null, shape: PartialShape): Known =>
   dtype === null ? NOTHING_KNOWN : typeOnly({ dtype, shape });
+
+/** Type rules by operator. */
+export type Table = Readonly<Record<string, TypeRule>>;
+
+export type ShapeOf = (view: NodeView) => PartialShape;
+
+/** An output's data type: the data type itself, the position of an input with this data type, or a rule. */
+export type Typed = DType | number | ((view: NodeView) => DType | null);
+
+/** The rule for outputs that share a shape. Without data types, the rule has one output, with the first input's. */
+export function rule(shapeOf: ShapeOf, ...types: readonly Typed[]): TypeRule {
+  const outputs = types.length === 0 ? [0] : types;
+  return (view) => {
+    const shape = shapeOf(view);
+    return outputs.map((type) => output(dtypeFrom(view, type), shape));
+  };
+}
+
+function dtypeFrom(view: NodeView, type: Typed): DType | null {
+  if (typeof type === "number") return view.dtype(type);
+  return typeof type === "string" ? type : type(view);
+}
+
+/** Derives a shape from the first input's dimensions. If these are unknown, the shape is unknown. */
+export const fromFirst =
+  (change: (dims: readonly Dim[], view: NodeView) => PartialShape): ShapeOf =>
+  (view) => {
+    const dims = view.shape(0);
+    return dims && change(dims, view);
+  };
+
+export const firstShape: ShapeOf = (view) => view.shape(0);
+
+const positionsOf = (view: NodeView): number[] => [...view.node.inputs.keys()];
+
+/** The data type that all inputs share. */
+export const shared: Typed = (view) => view.sharedDType(positionsOf(view));
+
+export const sharedBy =
+  (...positions: readonly number[]): Typed =>
+  (view) =>
+    view.sharedDType(positions);
+
+/** Booleans, from inputs that share a data type. */
+export const compared: Typed = (view) => {
+  view.sharedDType(positionsOf(view));
+  return "bool";
+};
+
+/** The data type whose ONNX number is in an attribute. */
+export const given =
+  (name: string, absent: DType | null): Typed =>
+  (view) =>
+    view.dtypeOf(name, absent);
+
+/**
+ * The first version of arithmetic operators that broadcasts both inputs. Earlier versions broadcast only the second
+ * input.
+ */
+const BROADCAST_SINCE = 7;
+
+export const broadcast: ShapeOf = (view) =>
+  view.opset < BROADCAST_SINCE
+    ? view.shape(0)
+    : broadcastShapes(positionsOf(view).map((position) => view.shape(position)));
+
+/** The shape of an operator whose inputs all have one shape. */
+export const alike: ShapeOf = (view) =>
+  view
+    .inputs()
+    .reduce<PartialShape>((all, { type }) => unifyShapes(all, type?.shape ?? null), null);
+
+/**
+ * `Sum`, `Mean`, `Max` and `Min` broadcast all inputs since version 8. In earlier versions, all inputs have the same
+ * shape.
+ */
+export const variadic: ShapeOf = (view) => (view.opset >= 8 ? broadcast : alike)(view);
