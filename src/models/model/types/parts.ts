@@ -185,7 +185,8 @@ export const stringSplit: TypeRule = (view) => {
 /** `TfIdfVectorizer`: each word sequence has one weight, at the position that `ngram_indexes` gives. */
 export const wordWeights = /* @__PURE__ */ fromFirst((dims, view) => {
   const places = view.ints("ngram_indexes") ?? [];
-  const length = places.length > 0 ? givenDim(Math.max(...places) + 1) : null;
+  const last = places.reduce((most, one) => Math.max(most, one), -Infinity);
+  const length = places.length > 0 ? givenDim(last + 1) : null;
   return [...dims.slice(0, -1), length];
 });
 

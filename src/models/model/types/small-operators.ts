@@ -53,10 +53,10 @@ type Trace = (view: NodeView, result: Result) => List;
  * Computes an integer from one or more integers, with null for an uncertain result. Dimension names stand for sizes,
  * which are never negative.
  */
-type Fold = (...elements: readonly Dim[]) => Dim;
+type Fold = (a: Dim, b: Dim, c: Dim) => Dim;
 
 const numbers =
-  (compute: (a: number, b: number) => number | boolean): Fold =>
+  (compute: (a: number, b: number) => number | boolean): ((a: Dim, b: Dim) => Dim) =>
   (a, b) => {
     if (typeof a !== "number" || typeof b !== "number") return null;
     const result = Number(compute(a, b));
@@ -68,12 +68,6 @@ const quotient = (a: number, b: number): number =>
   b !== 0 && (a % b === 0 || (a >= 0 && b > 0)) ? Math.trunc(a / b) : Number.NaN;
 
 const isNegative = (one: Dim): boolean => typeof one === "number" && one < 0;
-
-const extreme = (choose: (a: number, b: number) => number): Fold => {
-  const ofNumbers = numbers(choose);
-  return (first, ...others) =>
-    others.reduce((a, b) => (a !== null && a === b ? a : ofNumbers(a, b)), first);
-};
 
 /** Folds in which a neutral element keeps a name. The neutral element `left` may also be the first operand. */
 const neutral = (
@@ -130,14 +124,27 @@ const listOf = (count: Dim, make: (at: number) => Dim): List =>
 const broadcastElement = (list: List, at: number): Dim =>
   (list?.length === 1 ? list[0] : list?.[at]) ?? null;
 
-/** Applies a fold to the elements of all inputs, which are broadcast. */
-const folded =
-  (fold: Fold): Trace =>
+/** Computes each element from the elements of all inputs, which are broadcast. */
+const elementwise =
+  (compute: (elements: readonly Dim[]) => Dim): Trace =>
   (view, { count }) => {
     if (view.node.op === "Mod" && view.int("fmod", 0) !== 0) return null;
     const lists = view.node.inputs.map((_, position) => view.elements(position));
-    return listOf(count, (at) => fold(...lists.map((list) => broadcastElement(list, at))) ?? null);
+    return listOf(count, (at) => compute(lists.map((list) => broadcastElement(list, at))) ?? null);
   };
+
+const folded = (fold: Fold): Trace => elementwise(([a, b, c]) => fold(a, b, c));
+
+/** `Max` and `Min`, which have any number of inputs. */
+const extreme = (choose: (a: number, b: number) => number): TypeRule => {
+  const ofNumbers = numbers(choose);
+  const fold = (a: Dim, b: Dim): Dim => (a !== null && a === b ? a : ofNumbers(a, b));
+  return small(
+    elementwise(([first, ...others]) => others.reduce(fold, first)),
+    variadic,
+    shared,
+  );
+};
 
 /** Operators that keep the order of their first input's elements. */
 const kept: Trace = (view) => elementsOf(view.input(0));
@@ -234,7 +241,8 @@ export const smallOperators = (): Table => ({
   ...folding(ofOne(), firstShape),
   ...folding(arithmetic(), broadcast, shared),
   ...folding(comparisons(), broadcast, compared),
-  ...folding({ Max: extreme(Math.max), Min: extreme(Math.min) }, variadic, shared),
+  Max: extreme(Math.max),
+  Min: extreme(Math.min),
   Where: small(folded(chosen), broadcast, sharedBy(1, 2)),
   Shape: small(shaping.shapePart, (view) => [shaping.shapePart(view)?.length ?? null], "int64"),
   Size: small(
