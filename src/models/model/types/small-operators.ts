@@ -17,7 +17,7 @@ import {
   type Known,
 } from "../known.ts";
 import { readConstant } from "../model.ts";
-import { productDims, wrongNode } from "./dims.ts";
+import { broadcastShapes, productDims, wrongNode } from "./dims.ts";
 import * as parts from "./parts.ts";
 import {
   broadcast,
@@ -243,7 +243,11 @@ export const smallOperators = (): Table => ({
   ...folding(comparisons(), broadcast, compared),
   Max: extreme(Math.max),
   Min: extreme(Math.min),
-  Where: small(folded(chosen), broadcast, sharedBy(1, 2)),
+  Where: small(
+    folded(chosen),
+    (view) => broadcastShapes([0, 1, 2].map((at) => view.shape(at))),
+    sharedBy(1, 2),
+  ),
   Shape: small(shaping.shapePart, (view) => [shaping.shapePart(view)?.length ?? null], "int64"),
   Size: small(
     (view) => [productDims(view.shape(0) ?? [null])],
