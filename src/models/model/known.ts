@@ -100,8 +100,9 @@ export function sameDims(a: PartialShape, b: PartialShape): boolean {
 export const MAX_ELEMENTS = 64;
 
 /** Returns true for traced data types: integers, and booleans, which count as 0 and 1. */
-const isFollowed = (dtype: DType): boolean =>
-  integerRange(dtype) !== null || DTYPES[dtype].family === "bool";
+const isFollowed = (dtype: DType): boolean => FOLLOWED.has(DTYPES[dtype].family);
+
+const FOLLOWED: ReadonlySet<string> = new Set(["int", "int64", "bool"]);
 
 /**
  * Returns a scalar or list with partly known elements. A number that the data type cannot represent becomes unknown. If

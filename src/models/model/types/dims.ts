@@ -10,7 +10,7 @@ import { unifyDims, type Dim, type PartialShape } from "../../../core/tensor/sha
 export const wrongNode = (sentence: string): TensorError =>
   new TensorError("shape-mismatch", sentence, { key: "shape" });
 
-export const unknownDims = (count: number): Dim[] => Array.from({ length: count }, () => null);
+export const unknownDims = (count: number): Dim[] => Array<Dim>(count).fill(null);
 
 /** Returns a computed size; null if the size is too large to be exact. */
 export function sizeDim(size: number): Dim {

@@ -170,6 +170,11 @@ const splitElements: Trace = (view, { at }) => {
   return elements.slice(end - sizes[at], end);
 };
 
+const filled: Trace = (view, { count }) => {
+  const value = elementsOf({ ...NOTHING_KNOWN, constant: view.tensor("value") });
+  return listOf(count, () => value?.[0] ?? null);
+};
+
 /** `Tile` and `Expand`, whose input has one element or more. */
 const repeated: Trace = (view, { count }) => {
   const elements = elementsOf(view.input(0));
@@ -284,10 +289,7 @@ export const smallOperators = (): Table => ({
     shared,
   ),
   ConstantOfShape: small(
-    (view, { count }) => {
-      const value = elementsOf({ ...NOTHING_KNOWN, constant: view.tensor("value") });
-      return listOf(count, () => value?.[0] ?? null);
-    },
+    filled,
     (view) => shaping.shapeFrom(view, 0),
     (view) => (view.hasAttribute("value") ? (view.tensor("value")?.dtype ?? null) : "float32"),
   ),
