@@ -51,20 +51,6 @@ export const ownPlace = ({ graph, opsets }: Pick<Model, "opsets" | "graph">): Pl
   kind: { is: "model" },
 });
 
-/** Returns the location of a body in the standard definition of a node's operator. */
-export const placeInside = (
-  outer: Place,
-  node: ModelNode,
-  graph: Graph,
-  opsets: Place["opsets"],
-): Place => ({
-  graph,
-  opsets,
-  path: [...outer.path, placeName(node)],
-  outer,
-  kind: { is: "definition", op: node.op },
-});
-
 /**
  * Returns the outermost operator whose standard definition contains the graph; null for a graph of the model itself.
  */
@@ -73,20 +59,18 @@ export function definedOperator({ kind, outer }: Place): string | null {
   return around ?? (kind.is === "definition" ? kind.op : null);
 }
 
-export const walkPlace = (place: Place, visitor: Visitor): void => walk(place, visitor, 0);
-
 /** Visits all nodes of a model, which `modelFrom` must have checked. */
 export function walkNodes(model: Model, visitor: Visitor): void {
-  walk(ownPlace(model), visitor, 0);
+  walkPlace(ownPlace(model), visitor);
   const titles = new Set<string>();
   for (const { name, domain, opsets, graph } of model.functions ?? []) {
     const path = [uniqueTitle(`function ${domain}.${name}`, titles)];
     const kind = { is: "function", name, domain } as const;
-    walk({ graph, opsets, path, outer: null, kind }, visitor, 0);
+    walkPlace({ graph, opsets, path, outer: null, kind }, visitor);
   }
 }
 
-function walk(place: Place, visitor: Visitor, depth: number): void {
+export function walkPlace(place: Place, visitor: Visitor, depth = 0): void {
   visitor.place?.(place);
   const titles = new Set<string>();
   for (const node of place.graph.nodes) {
@@ -105,14 +89,14 @@ function walk(place: Place, visitor: Visitor, depth: number): void {
       for (const [position, graph] of one.graphs.entries()) {
         const path = [...outer, isOnly ? attribute : `${attribute} ${position}`];
         const kind = { is: "body", op: node.op, attribute } as const;
-        walk({ ...place, graph, path, outer: place, kind }, visitor, depth + 1);
+        walkPlace({ ...place, graph, path, outer: place, kind }, visitor, depth + 1);
       }
     }
   }
 }
 
 /** Returns a title such as `If "x"`, made from a node's name or an output. */
-function placeName({ op, name, outputs }: ModelNode): string {
+export function placeName({ op, name, outputs }: ModelNode): string {
   const called = name || outputs[0] || "";
   return called === "" ? op : `${op} ${JSON.stringify(called)}`;
 }

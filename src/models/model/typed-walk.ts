@@ -4,7 +4,7 @@ import { functionOf } from "./bound-graph.ts";
 import { findOpset } from "./graph.ts";
 import type { Model } from "./model.ts";
 import {
-  placeInside,
+  placeName,
   walkNodes,
   walkPlace,
   type Place,
@@ -58,5 +58,7 @@ function definitionOf({ node, place }: PlacedNode, scope: Scope, model: Model): 
   if (functionOf(model, node) !== null) return null;
   const opset = findOpset(place.opsets, node);
   const body = standardBody(node, opset, (name) => scope.typeOf(name));
-  return body && placeInside(place, node, body.graph, { "ai.onnx": body.opset });
+  const path = [...place.path, placeName(node)];
+  const kind = { is: "definition", op: node.op } as const;
+  return body && { graph: body.graph, opsets: { "ai.onnx": body.opset }, path, outer: place, kind };
 }

@@ -176,10 +176,9 @@ export class Scope {
 /** Returns the branches of an `If` with equal numbers of outputs; null for other nodes. */
 function branchesOf({ domain, op, attributes }: ModelNode): readonly Graph[] | null {
   if (domain !== "ai.onnx" || op !== "If") return null;
-  const branches = ["then_branch", "else_branch"].flatMap((name) => {
-    const attribute = Object.hasOwn(attributes, name) ? attributes[name] : undefined;
-    return attribute?.type === "other" ? (attribute.graphs ?? []) : [];
-  });
+  const branches = [attributes["then_branch"], attributes["else_branch"]].flatMap((one) =>
+    one?.type === "other" ? (one.graphs ?? []) : [],
+  );
   const [some, others] = branches;
   const isPair = branches.length === 2 && some.outputs.length === others.outputs.length;
   return isPair ? branches : null;
