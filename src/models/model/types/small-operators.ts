@@ -53,11 +53,14 @@ type Trace = (view: NodeView, result: Result) => List;
  * Computes an integer from one or more integers, with null for an uncertain result. Dimension names stand for sizes,
  * which are never negative.
  */
-type Fold = (a: Dim, b: Dim, c: Dim) => Dim;
+type Fold = (a: Dim, b: Dim, c?: Dim) => Dim;
 
+/** Folds numbers. The neutral elements `right` and `left` keep the other operand, which may be a name. */
 const numbers =
-  (compute: (a: number, b: number) => number | boolean): ((a: Dim, b: Dim) => Dim) =>
+  (compute: (a: number, b: number) => number | boolean, right = NaN, left = NaN): Fold =>
   (a, b) => {
+    if (a === left) return b;
+    if (b === right) return a;
     if (typeof a !== "number" || typeof b !== "number") return null;
     const result = Number(compute(a, b));
     return Number.isSafeInteger(result) ? result + 0 : null;
@@ -69,19 +72,7 @@ const quotient = (a: number, b: number): number =>
 
 const isNegative = (one: Dim): boolean => typeof one === "number" && one < 0;
 
-/** Folds in which a neutral element keeps a name. The neutral element `left` may also be the first operand. */
-const neutral = (
-  right: number,
-  compute: (a: number, b: number) => number,
-  left: number | null = null,
-): Fold => {
-  const ofNumbers = numbers(compute);
-  return (a, b) => (left !== null && a === left ? b : b === right ? a : ofNumbers(a, b));
-};
-
 const equal = /* @__PURE__ */ numbers((a, b) => a === b);
-const product = /* @__PURE__ */ numbers((a, b) => a * b);
-const larger = /* @__PURE__ */ numbers(Math.max);
 
 /** Folds by operator, in tables of operators with the same type rule. */
 type Folds = Readonly<Record<string, Fold>>;
@@ -93,10 +84,10 @@ const ofOne = (): Folds => ({
 });
 
 const arithmetic = (): Folds => ({
-  Add: neutral(0, (a, b) => a + b, 0),
-  Sub: neutral(0, (a, b) => a - b),
-  Mul: neutral(1, (a, b) => a * b, 1),
-  Div: neutral(1, quotient),
+  Add: numbers((a, b) => a + b, 0, 0),
+  Sub: numbers((a, b) => a - b, 0),
+  Mul: numbers((a, b) => a * b, 1, 1),
+  Div: numbers(quotient, 1),
   Mod: numbers((a, b) => (a >= 0 && b > 0 ? a % b : Number.NaN)),
 });
 
@@ -110,12 +101,12 @@ const comparisons = (): Folds => ({
   GreaterOrEqual: numbers((a, b) => a >= b),
   Less: numbers((a, b) => a < b),
   LessOrEqual: numbers((a, b) => a <= b),
-  And: (a, b) => (a === 0 || b === 0 ? 0 : product(a, b)),
-  Or: (a, b) => (a === 1 || b === 1 ? 1 : larger(a, b)),
+  And: (a, b) => (a === 0 || b === 0 ? 0 : a && b),
+  Or: (a, b) => (a === 1 || b === 1 ? 1 : a === 0 ? b : null),
   Xor: numbers((a, b) => a !== b),
 });
 
-const chosen: Fold = (condition, a, b) =>
+const chosen: Fold = (condition, a, b = null) =>
   condition === 1 ? a : condition === 0 ? b : a !== null && a === b ? a : null;
 
 const listOf = (count: Dim, make: (at: number) => Dim): List =>
