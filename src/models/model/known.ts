@@ -78,7 +78,7 @@ export function eitherKnown(a: Known, b: Known): Known {
   const shape = isRanked
     ? one.shape.map((dim, axis) => (dim === other.shape?.[axis] ? dim : null))
     : null;
-  return { ...NOTHING_KNOWN, type: { dtype, shape } };
+  return typeOnly({ dtype, shape });
 }
 
 /** Returns true if data types and shapes are equal, or if both types are unknown. */

@@ -16,6 +16,7 @@ import {
   knownConstant,
   sameKnown,
   NOTHING_KNOWN,
+  typeOnly,
   withDeclared,
   type Known,
 } from "./known.ts";
@@ -84,7 +85,7 @@ export class Scope {
    * inputs of a body or a function.
    */
   #inputValue(name: string, type: TensorType | null): Value {
-    if (this.#outer === null && type !== null) return certainly({ ...NOTHING_KNOWN, type });
+    if (this.#outer === null && type !== null) return certainly(typeOnly(type));
     return {
       certain: NOTHING_KNOWN,
       believed: withDeclared(NOTHING_KNOWN, type ?? this.declared(name)),
