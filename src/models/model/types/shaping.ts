@@ -106,7 +106,8 @@ export const squeezed = /* @__PURE__ */ fromFirst((dims, view) => {
     return dims.every((dim) => typeof dim === "number") ? dims.filter((dim) => dim !== 1) : null;
   for (const axis of countedAxes(axes, dims.length)) {
     const { [axis]: dim } = dims;
-    if (typeof dim === "number" && dim !== 1) throw wrongNode(`axis ${axis} must have the size 1, got ${dim}`);
+    if (typeof dim === "number" && dim !== 1)
+      throw wrongNode(`axis ${axis} must have the size 1, got ${dim}`);
   }
   return without(dims, axes);
 });
