@@ -28,8 +28,7 @@ export {
 } from "../models/exact/exact-session.ts";
 export type { CreateGpu, ExactGpu, ExactGpuTensor } from "../models/exact/gpu.ts";
 export type { RuntimeSession } from "../models/exact/runtime.ts";
-export { comparedValues } from "../models/inspect/compared-values.ts";
-export { indexedSizes } from "../models/inspect/indexed-sizes.ts";
+export { comparedValues, indexedSizes } from "../models/inspect/input-uses.ts";
 export { extractNode } from "../models/model/extract-node.ts";
 export { fixModel, type FixOptions } from "../models/fix/fix.ts";
 export type { ModelRuns } from "../models/fix/measure.ts";

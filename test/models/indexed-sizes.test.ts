@@ -222,6 +222,31 @@ test("values are followed into each call of a function, and out of it", () => {
   assert.deepEqual(sizesOf({ ...model, functions: [TAKE] }), { i: [3], j: [9], k: [3] });
 });
 
+test("a graph that a call gives is not bound to the function's attributes", () => {
+  const reference: AttributeInput = { type: "other", value: "GRAPH", reference: "part" };
+  const choose = (output: string) =>
+    ({
+      op: "If",
+      inputs: ["at"],
+      outputs: [output],
+      attributes: { then_branch: reference },
+    }) as const;
+  const { graph } = onnxModel(18, { inputs: {}, nodes: [choose("x")], outputs: { x: null } });
+  const { nodes: more } = onnxModel(18, { inputs: {}, nodes: [choose("y")] }).graph;
+  const own = { ...TAKE, graph: { ...TAKE.graph, nodes: [...TAKE.graph.nodes, ...more] } };
+  const model = onnxModel(18, {
+    inputs: { table: F32(5, 2), i: I64(1) },
+    nodes: [
+      {
+        ...call(["table", "i"], ["a", "b"]),
+        attributes: { part: { type: "other", value: "GRAPH", graphs: [graph] } },
+      },
+    ],
+  });
+  // The given graph has an attribute that refers to the graph itself, which must not be followed.
+  assert.deepEqual(sizesOf({ ...model, functions: [own] }), { i: [5] });
+});
+
 test("a function that calls itself is followed once", () => {
   const { nodes: inner } = onnxModel(18, {
     inputs: {},

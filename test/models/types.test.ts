@@ -3,10 +3,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { NOTHING_KNOWN, type Known } from "../../src/models/model/known.ts";
-import { elementsOf } from "../../src/models/model/types/elements.ts";
+import { elementsOf, NOTHING_KNOWN, type Known } from "../../src/models/model/known.ts";
+
 import { outputsOf, TYPE_RULES } from "../../src/models/model/types/table.ts";
-import { buildModel, type AttributeInput } from "../../src/entries/onnx.ts";
+import { buildModel, inspectModel, type AttributeInput } from "../../src/entries/onnx.ts";
 import { tensor } from "../../src/core/tensor/tensor.ts";
 import * as rows from "../fixtures/type-rules.ts";
 import { knownFrom, printKnown } from "../support/known-text.ts";
@@ -170,4 +170,35 @@ test("no rule throws or makes up what is no size, whatever a node looks like", (
     }
   }
   assert.ok(known > 3000, `${known} types`);
+});
+
+test("lists of any length do not overflow the stack", () => {
+  const names = Array.from({ length: 300_000 }, (_, at) => `x${at}`);
+  const max = nodeOf("Max", names, 1, {});
+  const known = knownFrom("int64{2, 3}");
+  const largest = outputsOf(
+    max,
+    18,
+    names.map(() => known),
+  );
+  assert.deepEqual(largest.map(printKnown), ["int64{2, 3}"]);
+  const weights = nodeOf("TfIdfVectorizer", ["x"], 1, { ngram_indexes: names.map((_, at) => at) });
+  const made = outputsOf(weights, 9, [knownFrom("int64[4]")]);
+  assert.deepEqual(made.map(printKnown), ["float32[300000]"]);
+  const joined = buildModel({
+    opsets: { "ai.onnx": 18 },
+    inputs: { x: { dtype: "int64", shape: [1, 1] }, u: { dtype: "float32", shape: null } },
+    constants: { zeros: tensor("float32", [9], [0, 0, 0, 0, 0, 0, 0, 0, 0]) },
+    nodes: [
+      { op: "Concat", inputs: names.map(() => "x"), outputs: ["at"], attributes: { axis: 0 } },
+      { op: "ScatterND", inputs: ["zeros", "at", "u"], outputs: ["sums"] },
+      { op: "Add", inputs: ["sums", "u"], outputs: ["y"] },
+    ],
+    outputs: { y: null },
+  });
+  const [{ findings }] = inspectModel(joined).nodes;
+  assert.deepEqual(
+    findings.map(({ id }) => id),
+    ["repeats-lost"],
+  );
 });

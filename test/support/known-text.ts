@@ -4,8 +4,13 @@
  * optional of such tensors, `?` an unknown value, and `-` an input that is left out.
  */
 
-import { elementsOf, knownElements } from "../../src/models/model/types/elements.ts";
-import { knownConstant, NOTHING_KNOWN, type Known } from "../../src/models/model/known.ts";
+import {
+  elementsOf,
+  knownConstant,
+  knownElements,
+  NOTHING_KNOWN,
+  type Known,
+} from "../../src/models/model/known.ts";
 import { constant } from "../../src/models/model/model.ts";
 import { integerRange, isDType } from "../../src/core/tensor/dtype.ts";
 import { printShape, type Dim } from "../../src/core/tensor/shape.ts";

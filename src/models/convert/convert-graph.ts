@@ -1,6 +1,7 @@
 /** Converts the nodes of a graph, including the bodies of If, Loop and Scan, to another opset of the same format. */
 
 import { isTensorError } from "../../core/errors.ts";
+import { functionOf } from "../model/bound-graph.ts";
 import { checkUnique, findOpset, opsetOf } from "../model/graph.ts";
 import {
   isReference,
@@ -10,7 +11,7 @@ import {
   type ModelFunction,
   type ModelNode,
 } from "../model/model.ts";
-import { hasFunction, standardBody } from "../model/standard-function.ts";
+import { standardBody } from "../model/standard-function.ts";
 import { usesOf, withBodies } from "../model/uses.ts";
 import { Scope } from "../model/values.ts";
 import {
@@ -113,7 +114,7 @@ function replacedByBody(
 ): readonly ModelNode[] | null {
   const { model, target, names, log } = context;
   const { scope, additions } = around;
-  if (target.opset > opset || hasFunction(model, node)) return null;
+  if (target.opset > opset || functionOf(model, node) !== null) return null;
   const typeOf = (name: string): ReturnType<Scope["typeOf"]> => scope.typeOf(name);
   const body = standardBody(node, opset, typeOf, (name) => names.fresh(name));
   if (body === null) return null;

@@ -74,8 +74,9 @@ class Folding {
     this.#graph = graph;
     this.#outer = outer;
     this.#uses = new GraphUses(graph.nodes);
-    const isOuterConstant = (name: string): boolean => Boolean(outer?.constantOf(name));
-    this.#facts = factsOf(planned, graph, model.opsets, outer, isOuterConstant);
+    this.#facts = factsOf(planned, graph, model.opsets, outer, (name) =>
+      Boolean(outer?.constantOf(name)),
+    );
     folded.set(graph, this.#folded);
   }
 
@@ -89,14 +90,12 @@ class Folding {
     this.#facts.constants.get(name) ??
     (this.#facts.own.has(name) ? null : (this.#outer?.constantOf(name) ?? null));
 
-  #isFixed(name: string): boolean {
-    return this.#foldable.has(name) || this.#constantOf(name) !== null;
-  }
-
   async add(node: ModelNode): Promise<void> {
     const { model, replaced } = this.#planned;
     const needs = this.#uses.needsOf(node);
-    if (mayFold(model, node) && needs.length > 0 && needs.every((name) => this.#isFixed(name))) {
+    const isFixed = (name: string): boolean =>
+      this.#foldable.has(name) || this.#constantOf(name) !== null;
+    if (mayFold(model, node) && needs.length > 0 && needs.every(isFixed)) {
       if (replaced.has(node)) await this.#run(node);
       else for (const name of node.outputs) this.#foldable.add(name);
       return;

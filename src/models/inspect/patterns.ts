@@ -119,31 +119,25 @@ const ARRANGES: ReadonlySet<string> = new Set(
   "Cast Expand Flatten Identity Reshape Slice Squeeze Tile Transpose Unsqueeze".split(" "),
 );
 
-/** The maximum length of a traced path. Exporters write a few nodes, and a hostile graph may contain a cycle. */
-const MAX_STEPS = 32;
+/** The maximum number of traced nodes. Exporters write a few nodes, and a hostile graph may contain a cycle. */
+const MAX_STEPS = 256;
 
-function originOf(name: string, uses: GraphUses): string {
-  let origin = name;
-  for (let step = 0; step < MAX_STEPS; step++) {
-    const maker = uses.makers.get(origin);
-    if (maker === undefined || !ARRANGES.has(maker.op)) return origin;
-    [origin = ""] = maker.inputs;
-  }
-  return origin;
-}
-
-/** Returns the origins of a value, of which some operators combine several. */
+/** Returns the origins of a value. The operators in `combining` combine several values. */
 function originsOf(name: string, uses: GraphUses, combining: ReadonlySet<string>): string[] {
   const origins: string[] = [];
   const open = [name];
   for (let step = 0; step < MAX_STEPS && open.length > 0; step++) {
-    const origin = originOf(open.pop() ?? "", uses);
-    const maker = uses.makers.get(origin);
-    if (maker !== undefined && combining.has(maker.op)) open.push(...maker.inputs);
+    const origin = open.pop() ?? "";
+    const { op = "", inputs = [] } = uses.makers.get(origin) ?? {};
+    if (combining.has(op)) for (const input of inputs) open.push(input);
+    else if (ARRANGES.has(op)) open.push(inputs[0] ?? "");
     else origins.push(origin);
   }
   return origins;
 }
+
+const originOf = (name: string, uses: GraphUses): string =>
+  originsOf(name, uses, new Set())[0] ?? name;
 
 function inputOf(name: string, { graph, kind }: Place, uses: GraphUses): string | null {
   const origin = originOf(name, uses);

@@ -10,41 +10,6 @@ import {
   type ModelNode,
 } from "./model.ts";
 
-export type Attributes = Readonly<Record<string, Attribute>>;
-
-/** Called with each node of a function, also in bodies, and with the specialized node that replaces it. */
-export type OnBound = (node: ModelNode, bound: ModelNode) => void;
-
-/** Returns a function's graph with the attribute values of a call. Inputs in `absent` are omitted by the call. */
-export function boundGraph(
-  graph: Graph,
-  attributes: Attributes,
-  absent: ReadonlySet<string>,
-  onBound: OnBound = () => {},
-): Graph {
-  const bodies = (attribute: Attribute): Attribute =>
-    attribute.type !== "other" || !attribute.graphs
-      ? attribute
-      : {
-          ...attribute,
-          graphs: attribute.graphs.map((one) => boundGraph(one, attributes, absent, onBound)),
-        };
-  const nodes = graph.nodes.map((node) => {
-    const own = Object.entries(node.attributes).flatMap(([name, one]) => {
-      const value = isReference(one) ? attributes[one.reference] : one;
-      return value === undefined ? [] : [[name, bodies(value)] as const];
-    });
-    const bound = {
-      ...node,
-      inputs: node.inputs.map((name) => (absent.has(name) ? "" : name)),
-      attributes: Object.fromEntries(own),
-    };
-    onBound(node, bound);
-    return bound;
-  });
-  return { ...graph, nodes };
-}
-
 export const functionOf = (
   { functions = [] }: Model,
   { op, domain }: ModelNode,
@@ -53,21 +18,36 @@ export const functionOf = (
 
 /**
  * Returns a function's graph for one call, with the call's attributes and input types. The callback `typeOf` gives the
- * known type of an argument.
+ * known type of an argument. The callback `onBound` receives each node of the function, also in bodies, and the
+ * specialized node that replaces it.
  */
 export function calledGraph(
-  { graph, attributes }: ModelFunction,
+  { graph, attributes: defaults }: ModelFunction,
   call: ModelNode,
   typeOf: (name: string) => TensorType | null,
-  onBound?: OnBound,
+  onBound: (node: ModelNode, bound: ModelNode) => void = () => {},
 ): Graph {
-  const absent = graph.inputs.filter((_, at) => (call.inputs[at] ?? "") === "");
-  const bound = boundGraph(
-    graph,
-    { ...attributes, ...call.attributes },
-    new Set(absent.map(({ name }) => name)),
-    onBound,
-  );
+  const omitted = graph.inputs.filter((_, at) => (call.inputs[at] ?? "") === "");
+  const absent = new Set(omitted.map(({ name }) => name));
+  const attributes: Readonly<Record<string, Attribute>> = { ...defaults, ...call.attributes };
+  const attributeFor = (one: Attribute): Attribute | undefined => {
+    // A graph that the call gives belongs to the caller, so its references are not those of the function.
+    if (isReference(one)) return attributes[one.reference];
+    return one.type === "other" && one.graphs ? { ...one, graphs: one.graphs.map(bound) } : one;
+  };
+  const bound = (own: Graph): Graph => ({
+    ...own,
+    nodes: own.nodes.map((node) => {
+      const given = Object.entries(node.attributes).flatMap(([name, one]) => {
+        const value = attributeFor(one);
+        return value === undefined ? [] : [[name, value] as const];
+      });
+      const inputs = node.inputs.map((name) => (absent.has(name) ? "" : name));
+      const made = { ...node, inputs, attributes: Object.fromEntries(given) };
+      onBound(node, made);
+      return made;
+    }),
+  });
   const inputs = graph.inputs.map((one, at) => ({ ...one, type: typeOf(call.inputs[at] ?? "") }));
-  return { ...bound, inputs };
+  return { ...bound(graph), inputs };
 }

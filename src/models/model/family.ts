@@ -16,7 +16,7 @@ import type { DType } from "../../core/tensor/dtype.ts";
 import type { PartialShape } from "../../core/tensor/shape.ts";
 import { TIND_ANY } from "../../core/operators/schemas.ts";
 import { knownSettings } from "./attributes.ts";
-import { NOTHING_KNOWN, type Known } from "./known.ts";
+import { NOTHING_KNOWN, typeOnly, type Known } from "./known.ts";
 import { readConstant, type ModelNode } from "./model.ts";
 
 /** A call with partly known data types, shapes and axis. */
@@ -108,7 +108,7 @@ export function familyOutputs(
   const dtype = outputDType(call.version, inputs);
   if (dtype === null) return [];
   const shape = isShapeKnown ? call.operator.inferShape(call.shapes, call) : null;
-  return [{ ...NOTHING_KNOWN, type: { dtype, shape } }];
+  return [typeOnly({ dtype, shape })];
 }
 
 /** Returns the output's data type, which equals the data type of any known input with the same type constraint. */

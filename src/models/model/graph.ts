@@ -113,10 +113,13 @@ export const quote = (name: string): string => printValue(name);
 
 /** Returns up to 20 quoted names, separated by commas; `none` for an empty list. */
 export function listNames(names: readonly string[]): string {
-  if (names.length === 0) return "none";
-  const shown = names.slice(0, MAX_NAMES).map(quote).join(", ");
-  return names.length > MAX_NAMES ? `${shown} and ${names.length - MAX_NAMES} more` : shown;
+  return names.length === 0 ? "none" : shortList(names.map(quote));
 }
+
+/** Joins up to 20 texts by commas, and counts the rest. */
+export const shortList = (texts: readonly string[]): string =>
+  texts.slice(0, MAX_NAMES).join(", ") +
+  (texts.length > MAX_NAMES ? ` and ${texts.length - MAX_NAMES} more` : "");
 
 /** The maximum number of nodes or values that a sentence names. */
 export const MAX_NAMES = 20;

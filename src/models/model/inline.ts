@@ -51,8 +51,8 @@ export function constantOf(node: ModelNode, opset: number): Constant | null {
   const made = constantTensor(node);
   if (made !== null) return made;
   const [output = ""] = node.outputs;
-  const isShort = Object.entries(node.attributes).every(([name, { type }]) => NAMES[type] === name);
-  return isShort ? constant(output, constantNode(node, [], opset)[0]) : null;
+  const areShort = Object.entries(node.attributes).every(([name, { type }]) => isShort(name, type));
+  return areShort ? constant(output, constantNode(node, [], opset)[0]) : null;
 }
 
 /** Returns the tensor in the attribute `value` of a `Constant` node, without checks; null for other nodes. */
@@ -163,39 +163,23 @@ const ONNX_INLINE: Readonly<Record<string, InlineOperator>> = {
  * become float32.
  */
 function valueOf(name: string, { type, value }: Attribute): Tensor | null {
-  if (name !== NAMES[type]) return null;
-  switch (type) {
-    case "tensor":
-      return readConstant(value);
-    case "int":
-      return tensor("int64", [], value);
-    case "ints":
-      return tensor("int64", [value.length], value);
-    case "float":
-      return tensor("float32", [], value);
-    case "floats":
-      return tensor("float32", [value.length], value);
-    case "string":
-      return tensor("string", [], value);
-    case "strings":
-      return tensor("string", [value.length], value);
-    default:
-      return null;
-  }
+  if (type === "tensor" && name === "value") return readConstant(value);
+  if (!isShort(name, type)) return null;
+  const shape = Array.isArray(value) ? [value.length] : [];
+  return tensor(SHORT[type], shape, value as never);
 }
 
-/** The attribute name that `Constant` requires for each attribute type; null for unsupported types. */
-const NAMES: Readonly<Record<Attribute["type"], string | null>> = {
-  tensor: "value",
-  int: "value_int",
-  ints: "value_ints",
-  float: "value_float",
-  floats: "value_floats",
-  string: "value_string",
-  boolean: null,
-  strings: "value_strings",
-  tensors: null,
-  other: null,
+const isShort = (name: string, type: string): boolean =>
+  Object.hasOwn(SHORT, type) && name === `value_${type}`;
+
+/** The data type of `Constant` for each type of its attributes `value_int`, `value_ints` and so on. */
+const SHORT: Readonly<Record<string, DType>> = {
+  int: "int64",
+  ints: "int64",
+  float: "float32",
+  floats: "float32",
+  string: "string",
+  strings: "string",
 };
 
 function checkAttributes(

@@ -201,10 +201,11 @@ export function constant(name: string, tensor: Tensor): Constant {
 }
 
 /** Returns the names of a graph's inputs, constants and node outputs. */
-export const valueNames = ({ inputs, constants, nodes }: Graph): string[] => [
-  ...[...inputs, ...constants].map(({ name }) => name),
-  ...nodes.flatMap(({ outputs }) => outputs),
-];
+export function valueNames({ inputs, constants, nodes }: Graph): string[] {
+  const names = [...inputs, ...constants].map(({ name }) => name);
+  for (const { outputs } of nodes) for (const name of outputs) names.push(name);
+  return names;
+}
 
 /** Returns `ai.onnx` for ONNX's other domain name `""`, and other domains unchanged. */
 export const domainName = (domain: string): string => (domain === "" ? "ai.onnx" : domain);

@@ -7,7 +7,7 @@ import { malformed, TensorError } from "../../core/errors.ts";
 import { nearestName } from "../../core/foreign.ts";
 import { isOperator } from "../../core/operators/registry.ts";
 import { checkNode, findIn, modelFrom, modelOfLists, objectsFrom } from "./foreign-model.ts";
-import { MAX_NAMES, quote } from "./graph.ts";
+import { quote, shortList } from "./graph.ts";
 import { isConstantNode } from "./inline.ts";
 import type { Constant, Graph, Model, ModelNode } from "./model.ts";
 import { ownPlace, walkNodes, type Place, type PlacedNode } from "./places.ts";
@@ -240,14 +240,13 @@ export function listNodes(nodes: readonly PlacedNode[]): string {
   if (nodes.length === 0) return "none";
   const names = countOf(nodes, ({ node }) => calledOf(node));
   const labels = countOf(nodes, (placed) => labelOf(placed));
-  const shown = nodes.slice(0, MAX_NAMES).map((placed) => {
+  const shown = nodes.map((placed) => {
     const called = calledOf(placed.node);
     const label = labelOf(placed);
     if (names.get(called) === 1) return quote(called);
     return labels.get(label) === 1 ? label : labelOf(placed, placed.node.outputs[0] || called);
   });
-  const more = nodes.length - shown.length;
-  return shown.join(", ") + (more === 0 ? "" : ` and ${more} more`);
+  return shortList(shown);
 }
 
 const isPlaced = ({ node, place }: Partial<PlacedNode>): boolean =>

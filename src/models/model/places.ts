@@ -51,20 +51,6 @@ export const ownPlace = ({ graph, opsets }: Pick<Model, "opsets" | "graph">): Pl
   kind: { is: "model" },
 });
 
-/** Returns the location of a body in the standard definition of a node's operator. */
-export const placeInside = (
-  outer: Place,
-  node: ModelNode,
-  graph: Graph,
-  opsets: Place["opsets"],
-): Place => ({
-  graph,
-  opsets,
-  path: [...outer.path, placeName(node)],
-  outer,
-  kind: { is: "definition", op: node.op },
-});
-
 /**
  * Returns the outermost operator whose standard definition contains the graph; null for a graph of the model itself.
  */
@@ -73,59 +59,44 @@ export function definedOperator({ kind, outer }: Place): string | null {
   return around ?? (kind.is === "definition" ? kind.op : null);
 }
 
-export const walkPlace = (place: Place, visitor: Visitor): void => walk(place, visitor, 0);
-
 /** Visits all nodes of a model, which `modelFrom` must have checked. */
 export function walkNodes(model: Model, visitor: Visitor): void {
-  walk(ownPlace(model), visitor, 0);
+  walkPlace(ownPlace(model), visitor);
   const titles = new Set<string>();
   for (const { name, domain, opsets, graph } of model.functions ?? []) {
     const path = [uniqueTitle(`function ${domain}.${name}`, titles)];
     const kind = { is: "function", name, domain } as const;
-    walk({ graph, opsets, path, outer: null, kind }, visitor, 0);
+    walkPlace({ graph, opsets, path, outer: null, kind }, visitor);
   }
 }
 
-function walk(place: Place, visitor: Visitor, depth: number): void {
+export function walkPlace(place: Place, visitor: Visitor, depth = 0): void {
   visitor.place?.(place);
   const titles = new Set<string>();
   for (const node of place.graph.nodes) {
     visitor.node({ node, place });
-    const bodies = attributeBodies(node);
-    if (bodies.length === 0) continue;
-    const outer = [...place.path, uniqueTitle(placeName(node), titles)];
-    for (const { attribute, graphs } of bodies) {
-      if (graphs === null || depth >= MAX_BODY_DEPTH) {
+    let title = "";
+    for (const attribute of Object.keys(node.attributes)) {
+      const one = node.attributes[attribute];
+      if (one.type !== "other" || one.graphs === undefined) continue;
+      title ||= uniqueTitle(placeName(node), titles);
+      const outer = [...place.path, title];
+      if (one.graphs === null || depth >= MAX_BODY_DEPTH) {
         visitor.tooDeep?.([...outer, attribute]);
         continue;
       }
-      for (const [position, graph] of graphs.entries()) {
-        const path = [...outer, graphs.length === 1 ? attribute : `${attribute} ${position}`];
+      const isOnly = one.graphs.length === 1;
+      for (const [position, graph] of one.graphs.entries()) {
+        const path = [...outer, isOnly ? attribute : `${attribute} ${position}`];
         const kind = { is: "body", op: node.op, attribute } as const;
-        const body = { ...place, graph, path, outer: place, kind };
-        walk(body, visitor, depth + 1);
+        walkPlace({ ...place, graph, path, outer: place, kind }, visitor, depth + 1);
       }
     }
   }
 }
 
-interface Bodies {
-  readonly attribute: string;
-  readonly graphs: readonly Graph[] | null;
-}
-
-function attributeBodies({ attributes }: ModelNode): readonly Bodies[] {
-  const bodies: Bodies[] = [];
-  for (const name of Object.keys(attributes)) {
-    const attribute = attributes[name];
-    if (attribute.type !== "other" || attribute.graphs === undefined) continue;
-    bodies.push({ attribute: name, graphs: attribute.graphs });
-  }
-  return bodies;
-}
-
 /** Returns a title such as `If "x"`, made from a node's name or an output. */
-function placeName({ op, name, outputs }: ModelNode): string {
+export function placeName({ op, name, outputs }: ModelNode): string {
   const called = name || outputs[0] || "";
   return called === "" ? op : `${op} ${JSON.stringify(called)}`;
 }

@@ -13,7 +13,7 @@ import type { NodeSpec } from "../../core/call/call.ts";
 import { asTensor, type Tensor } from "../../core/tensor/tensor.ts";
 import { attributesOf, meantVersion } from "./attributes.ts";
 import { checkNode, modelFrom, recordFrom } from "./foreign-model.ts";
-import { checkGraph, listNames, MAX_NAMES, opsetOf, quote } from "./graph.ts";
+import { checkGraph, listNames, opsetOf, quote, shortList } from "./graph.ts";
 import { inlineOperator } from "./inline.ts";
 import { bindInputs, missingInput, unknownInput } from "./inputs.ts";
 import { nodeTitle, readConstant, type Model, type ModelNode } from "./model.ts";
@@ -142,18 +142,12 @@ export function nodeCall(
     const sentence = `${nodeTitle(own)} of the model must be a scatter or a gather`;
     throw new TensorError("unsupported-model", sentence, { node: nodeTitle(own) });
   }
-  return namingNode(own, () => specOf(opsets, own, valuesOf(own, valueOf)));
+  return namingNode(own, () => specOf(opsets, own, valueOf));
 }
 
 /** Returns a node's call with known inputs. The node need not belong to a model. */
 export const callOfNode = (opsets: Opsets, node: ModelNode, inputs: Tensors): NodeCall =>
-  namingNode(node, () =>
-    specOf(
-      opsets,
-      node,
-      valuesOf(node, (name) => inputs[name]),
-    ),
-  );
+  namingNode(node, () => specOf(opsets, node, (name) => inputs[name]));
 
 const indexFrom = (given: Model | NodeIndex): NodeIndex =>
   readForeign(
@@ -210,12 +204,12 @@ function runOne(
   valueOf: (name: string) => Tensor,
 ): readonly (readonly [string, Tensor])[] {
   const results = namingNode(node, () => {
-    const inputs = valuesOf(node, valueOf);
     const inline = inlineOperator(node);
     if (inline === null) {
-      const call = specOf(opsets, node, inputs);
+      const call = specOf(opsets, node, valueOf);
       return run(call.node, call.inputs);
     }
+    const inputs = valuesOf(node, valueOf);
     checkOmitted(inputs, []);
     return inline(node, inputs as Tensor[], opsetOf({ opsets }, node));
   });
@@ -233,8 +227,9 @@ function runOne(
 function specOf(
   opsets: Opsets,
   node: ModelNode,
-  inputs: readonly (Tensor | undefined)[],
+  valueOf: (name: string) => Tensor | undefined,
 ): NodeCall {
+  const inputs = valuesOf(node, valueOf);
   const spec = nodeSpec(opsets, node);
   checkOmitted(inputs, resolve(spec).inputs);
   return { node: spec, inputs };
@@ -323,10 +318,9 @@ function unsupported(opsets: Opsets, nodes: readonly ModelNode[]): string[] {
 function checkSupported(opsets: Opsets, nodes: readonly ModelNode[]): void {
   const missing = unsupported(opsets, nodes);
   if (missing.length === 0) return;
-  const more = missing.length > MAX_NAMES ? ` and ${missing.length - MAX_NAMES} more` : "";
   throw new TensorError(
     "unsupported-model",
-    `the model has operators that this package does not run: ${missing.slice(0, MAX_NAMES).join(", ")}${more}`,
+    `the model has operators that this package does not run: ${shortList(missing)}`,
     { key: "op", got: missing },
   );
 }

@@ -14,7 +14,6 @@ import {
   isReference,
   type Attribute,
   type Graph,
-  type Model,
   type ModelNode,
 } from "./model.ts";
 import { BODIES } from "./standard-bodies.ts";
@@ -73,9 +72,6 @@ export interface StandardBody {
   readonly opset: number;
   readonly graph: Graph;
 }
-
-export const hasFunction = ({ functions = [] }: Model, { domain, op }: ModelNode): boolean =>
-  functions.some((one) => one.domain === domain && one.name === op);
 
 export const hasStandardBody = ({ domain, op }: ModelNode): boolean =>
   domain === "ai.onnx" && Object.hasOwn(BODIES, op);

@@ -1,16 +1,17 @@
 /** Visits a model's nodes together with the types and constants of the values in their graphs. */
 
+import { functionOf } from "./bound-graph.ts";
 import { findOpset } from "./graph.ts";
 import type { Model } from "./model.ts";
 import {
-  placeInside,
+  placeName,
   walkNodes,
   walkPlace,
   type Place,
   type PlacedNode,
   type Visitor,
 } from "./places.ts";
-import { hasFunction, standardBody } from "./standard-function.ts";
+import { standardBody } from "./standard-function.ts";
 import { Scope } from "./values.ts";
 
 /** Callbacks of a typed walk. A node's scope contains the values of its graph, with the node's own outputs. */
@@ -23,29 +24,27 @@ export interface TypedVisitor extends Pick<Visitor, "tooDeep"> {
 
 /** Visits all nodes of a model, or of the graph and bodies of one function, in the order of `walkNodes`. */
 export function walkTyped(model: Model, visitor: TypedVisitor, start?: Place): void {
+  const { place: onPlace, node: onNode, defining, tooDeep } = visitor;
   const scopes = new Map<Place, Scope>();
   const scopeOf = (place: Place): Scope => {
     const { graph, outer } = place;
-    const known = scopes.get(place);
-    const scope = known ?? new Scope(graph, outer && scopeOf(outer), model.irVersion);
-    if (known === undefined) scopes.set(place, scope);
+    const scope = scopes.get(place) ?? new Scope(graph, outer && scopeOf(outer), model.irVersion);
+    scopes.set(place, scope);
     return scope;
   };
   const visiting =
     (visit: TypedVisitor["node"]) =>
     (placed: PlacedNode): void => {
-      const { node, place } = placed;
-      const scope = scopeOf(place);
-      scope.learn(node, findOpset(place.opsets, node));
+      const scope = scopeOf(placed.place);
+      scope.learn(placed.node, findOpset(placed.place.opsets, placed.node));
       visit?.(placed, scope);
-      if (visitor.defining === undefined) return;
-      const inside = definitionOf(placed, scope, model);
-      if (inside !== null) walkPlace(inside, { node: visiting(visitor.defining) });
+      const inside = defining && definitionOf(placed, scope, model);
+      if (inside) walkPlace(inside, { node: visiting(defining) });
     };
   const untyped = {
-    place: (place: Place): void => visitor.place?.(place, scopeOf(place)),
-    node: visiting(visitor.node),
-    tooDeep: visitor.tooDeep,
+    place: (place: Place): void => onPlace?.(place, scopeOf(place)),
+    node: visiting(onNode),
+    tooDeep,
   };
   if (start === undefined) walkNodes(model, untyped);
   else walkPlace(start, untyped);
@@ -56,8 +55,10 @@ export function walkTyped(model: Model, visitor: TypedVisitor, start?: Place): v
  * operator's name takes precedence.
  */
 function definitionOf({ node, place }: PlacedNode, scope: Scope, model: Model): Place | null {
-  if (hasFunction(model, node)) return null;
+  if (functionOf(model, node) !== null) return null;
   const opset = findOpset(place.opsets, node);
   const body = standardBody(node, opset, (name) => scope.typeOf(name));
-  return body && placeInside(place, node, body.graph, { "ai.onnx": body.opset });
+  const path = [...place.path, placeName(node)];
+  const kind = { is: "definition", op: node.op } as const;
+  return body && { graph: body.graph, opsets: { "ai.onnx": body.opset }, path, outer: place, kind };
 }

@@ -16,6 +16,7 @@ import {
   knownConstant,
   sameKnown,
   NOTHING_KNOWN,
+  typeOnly,
   withDeclared,
   type Known,
 } from "./known.ts";
@@ -84,7 +85,7 @@ export class Scope {
    * inputs of a body or a function.
    */
   #inputValue(name: string, type: TensorType | null): Value {
-    if (this.#outer === null && type !== null) return certainly({ ...NOTHING_KNOWN, type });
+    if (this.#outer === null && type !== null) return certainly(typeOnly(type));
     return {
       certain: NOTHING_KNOWN,
       believed: withDeclared(NOTHING_KNOWN, type ?? this.declared(name)),
@@ -140,26 +141,26 @@ export class Scope {
       return;
     }
     const inputs = node.inputs.map((name) => this.get(name));
-    const made = (view: keyof Value): readonly Known[] =>
-      outputsOf(
-        node,
-        opset,
-        inputs.map((value) => value[view]),
-      );
-    const certain = made("certain");
-    this.#take(node, certain, inputs.every(isCertain) ? certain : made("believed"));
+    const [certain, believed] = [
+      inputs.map((one) => one.certain),
+      inputs.map((one) => one.believed),
+    ];
+    const made = outputsOf(node, opset, certain);
+    this.#take(node, made, inputs.every(isCertain) ? made : outputsOf(node, opset, believed));
   }
 
   /** Records certain and believed facts about a node's outputs. */
   #take(node: ModelNode, certain: readonly Known[], believed: readonly Known[]): void {
     for (const [position, name] of node.outputs.entries()) {
       if (name === "") continue;
-      const { [position]: known = NOTHING_KNOWN } = certain;
+      const known = certain[position] ?? NOTHING_KNOWN;
       // If only a declaration makes the node invalid, the certain facts remain valid.
-      const { [position]: more = known } = believed;
+      const more = believed[position] ?? known;
       const inferred = sameKnown(more, known) ? known : more;
-      const believedValue = withDeclared(inferred, this.declared(name));
-      this.#values.set(name, { certain: known, believed: believedValue });
+      this.#values.set(name, {
+        certain: known,
+        believed: withDeclared(inferred, this.declared(name)),
+      });
     }
   }
 
@@ -176,10 +177,9 @@ export class Scope {
 /** Returns the branches of an `If` with equal numbers of outputs; null for other nodes. */
 function branchesOf({ domain, op, attributes }: ModelNode): readonly Graph[] | null {
   if (domain !== "ai.onnx" || op !== "If") return null;
-  const branches = ["then_branch", "else_branch"].flatMap((name) => {
-    const attribute = Object.hasOwn(attributes, name) ? attributes[name] : undefined;
-    return attribute?.type === "other" ? (attribute.graphs ?? []) : [];
-  });
+  const branches = [attributes["then_branch"], attributes["else_branch"]].flatMap((one) =>
+    one?.type === "other" ? (one.graphs ?? []) : [],
+  );
   const [some, others] = branches;
   const isPair = branches.length === 2 && some.outputs.length === others.outputs.length;
   return isPair ? branches : null;

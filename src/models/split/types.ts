@@ -39,11 +39,12 @@ export function inferTypes(model: Model): ReadonlyMap<string, InferredType> {
   const scopes = new Map<Place, Scope>();
   walkTyped(own, { place: (place, scope) => scopes.set(place, scope) });
   for (const [{ path, graph }, scope] of scopes) {
+    const prefix = path.map((part) => `${part} / `).join("");
     for (const name of valueNames(graph)) {
       const value = scope.get(name);
       const { type } = value.believed;
       if (name !== "" && type !== null)
-        types.set([...path, name].join(" / "), { ...type, isCertain: isCertain(value) });
+        types.set(prefix + name, { ...type, isCertain: isCertain(value) });
     }
   }
   return types;

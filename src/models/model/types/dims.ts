@@ -10,7 +10,7 @@ import { unifyDims, type Dim, type PartialShape } from "../../../core/tensor/sha
 export const wrongNode = (sentence: string): TensorError =>
   new TensorError("shape-mismatch", sentence, { key: "shape" });
 
-export const unknownDims = (count: number): Dim[] => Array.from({ length: count }, () => null);
+export const unknownDims = (count: number): Dim[] => Array<Dim>(count).fill(null);
 
 /** Returns a computed size; null if the size is too large to be exact. */
 export function sizeDim(size: number): Dim {
@@ -32,7 +32,7 @@ export function unifyShapes(a: PartialShape, b: PartialShape): PartialShape {
   return a.map((dim, axis) => sameDim(dim, b[axis]));
 }
 
-function broadcastDim(a: Dim, b: Dim): Dim {
+export function broadcastDim(a: Dim, b: Dim): Dim {
   if (a === 1 || a === b) return b;
   if (b === 1) return a;
   // A known size other than 1 is the result, because the other dimension must be 1 or equal to it.
@@ -45,12 +45,9 @@ export function broadcastShapes(shapes: readonly PartialShape[]): PartialShape {
   let result: readonly Dim[] = [];
   for (const shape of shapes) {
     if (shape === null) return null;
-    const rank = Math.max(shape.length, result.length);
-    const [a, b] = [result, shape].map((one) => [
-      ...Array.from({ length: rank - one.length }, () => 1),
-      ...one,
-    ]);
-    result = a.map((dim, axis) => broadcastDim(dim, b[axis]));
+    const [long, short] = shape.length > result.length ? [shape, result] : [result, shape];
+    const more = long.length - short.length;
+    result = long.map((dim, axis) => (axis < more ? dim : broadcastDim(dim, short[axis - more])));
   }
   return result;
 }
@@ -116,9 +113,7 @@ export function atAxis(
   axis: number | null,
   change: (dim: Dim) => Dim,
 ): readonly Dim[] {
-  if (axis === null) return unknownDims(dims.length);
-  const at = countedAxis(axis, dims.length);
-  return dims.with(at, change(dims[at]));
+  return atAxes(dims, axis === null ? null : [axis], change);
 }
 
 /**

@@ -2,6 +2,7 @@
 
 import type { Dim, PartialShape } from "../../../core/tensor/shape.ts";
 import {
+  broadcastDim,
   broadcastShapes,
   givenDim,
   productDims,
@@ -10,8 +11,8 @@ import {
   unknownDims,
   wrongNode,
 } from "./dims.ts";
-import { output, type NodeView, type TypeRule } from "./node-view.ts";
-import type { ShapeOf } from "./rule-kinds.ts";
+import type { Known } from "../known.ts";
+import { output, type NodeView, type ShapeOf, type TypeRule } from "./rules.ts";
 
 /** `MatMul` of two inputs as in NumPy: a vector temporarily gets an axis of size 1. */
 export const productOf =
@@ -80,13 +81,11 @@ export function einsum(view: NodeView): PartialShape {
     for (const [axis, letter] of Array.from(letters).entries()) {
       // A dimension of size 1 may be broadcast.
       const [dim, before = dim] = [dims[axis], sizes.get(letter)];
-      sizes.set(letter, before === dim ? dim : broadcastPair(before, dim));
+      sizes.set(letter, before === dim ? dim : broadcastDim(before, dim));
     }
   }
   return Array.from(right, (letter) => sizes.get(letter) ?? null);
 }
-
-const broadcastPair = (a: Dim, b: Dim): Dim => broadcastShapes([[a], [b]])?.[0] ?? null;
 
 /** The rule for recurrent operators. The parameter `states` is 1, or 2 for `LSTM`, which also returns its cells. */
 export const recurrent =
@@ -125,19 +124,19 @@ export const loss: TypeRule = (view) => {
  * `Loop` and `Scan`: a state keeps its data type in all iterations, but its shape may change. The types of collected
  * outputs are unknown here, because this rule does not examine the body.
  */
-export const loop: TypeRule = (view) =>
-  view
-    .inputs()
-    .slice(2)
-    .map(({ type }) => output(type?.dtype ?? null, null));
+export const loop: TypeRule = (view) => view.inputs().slice(2).map(stateOf);
 
 export const scan: TypeRule = (view) => {
   const read = view.int("num_scan_inputs", null);
   // Version 8 has an additional first input.
   if (read === null || read < 0 || view.opset < 9) return [];
-  const states = view.inputs().slice(0, Math.max(0, view.node.inputs.length - read));
-  return states.map(({ type }) => output(type?.dtype ?? null, null));
+  return view
+    .inputs()
+    .slice(0, Math.max(0, view.count - read))
+    .map(stateOf);
 };
+
+const stateOf = ({ type }: Known): Known => output(type?.dtype ?? null, null);
 
 /** Returns the size per head if several heads are merged into one axis; null if unknown. */
 const headSize = (width: Dim, heads: Dim): Dim =>

@@ -2,7 +2,7 @@
 
 import { printCount } from "../../../core/foreign.ts";
 import type { Dim, PartialShape } from "../../../core/tensor/shape.ts";
-import type { Known } from "../known.ts";
+import { MAX_ELEMENTS, type Known } from "../known.ts";
 import {
   atAxes,
   atAxis,
@@ -16,9 +16,7 @@ import {
   unknownDims,
   wrongNode,
 } from "./dims.ts";
-import { MAX_ELEMENTS } from "./elements.ts";
-import { output, type NodeView, type TypeRule } from "./node-view.ts";
-import { fromFirst } from "./rule-kinds.ts";
+import { fromFirst, output, type NodeView, type TypeRule } from "./rules.ts";
 
 export function joined(view: NodeView): PartialShape {
   const axis = view.int("axis", view.opset < 4 ? 1 : null);
@@ -157,15 +155,9 @@ export const padded = /* @__PURE__ */ fromFirst((dims, view) => {
   if (pads === null || axes === null) return unknownDims(dims.length);
   const { length: count } = axes ?? dims;
   if (pads.length !== 2 * count) throw wrongNode("pads must have two numbers for each axis");
-  return atAxes(dims, axes, (dim, at) => added(dim, pads[at], pads[at + count]));
+  // Negative pads remove elements.
+  return atAxes(dims, axes, (dim, at) => sumDims([dim, pads[at], pads[at + count]]));
 });
-
-/** Returns a dimension after padding. Negative pads remove elements. */
-function added(dim: Dim, before: Dim, after: Dim): Dim {
-  if (typeof before !== "number" || typeof after !== "number") return null;
-  if (before === 0 && after === 0) return dim;
-  return typeof dim === "number" ? sizeDim(dim + before + after) : null;
-}
 
 /** `Compress`: the number of selected elements depends on values. */
 export const compressed = (view: NodeView): PartialShape => {
@@ -193,7 +185,8 @@ export const stringSplit: TypeRule = (view) => {
 /** `TfIdfVectorizer`: each word sequence has one weight, at the position that `ngram_indexes` gives. */
 export const wordWeights = /* @__PURE__ */ fromFirst((dims, view) => {
   const places = view.ints("ngram_indexes") ?? [];
-  const length = places.length > 0 ? givenDim(Math.max(...places) + 1) : null;
+  const last = places.reduce((most, one) => Math.max(most, one), -Infinity);
+  const length = places.length > 0 ? givenDim(last + 1) : null;
   return [...dims.slice(0, -1), length];
 });
 

@@ -1,9 +1,9 @@
 /** Type rules for sequences and optionals, and for tensors taken from them. The tensors in a sequence share a type. */
 
 import type { TensorType } from "../../../core/operators/operator.ts";
-import { eitherKnown, NOTHING_KNOWN, type Known } from "../known.ts";
+import { eitherKnown, NOTHING_KNOWN, typeOnly, type Known } from "../known.ts";
 import { countedAxis } from "./dims.ts";
-import { output, typeOnly, type NodeView, type TypeRule } from "./node-view.ts";
+import { output, type NodeView, type TypeRule } from "./rules.ts";
 
 /** A sequence or an optional whose tensors have this type. */
 const holding = (item: TensorType | null): Known =>

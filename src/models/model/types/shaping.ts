@@ -14,8 +14,7 @@ import {
   unknownDims,
   wrongNode,
 } from "./dims.ts";
-import { output, type NodeView, type TypeRule } from "./node-view.ts";
-import { fromFirst, type ShapeOf } from "./rule-kinds.ts";
+import { fromFirst, output, type NodeView, type ShapeOf, type TypeRule } from "./rules.ts";
 
 /** Returns the elements of `Shape`'s result. Attributes can select a range of dimensions since version 15. */
 export function shapePart(view: NodeView): readonly Dim[] | null {
@@ -105,12 +104,12 @@ export const squeezed = /* @__PURE__ */ fromFirst((dims, view) => {
   if (axes === null) return rankWith(view, (count) => dims.length - count);
   if (axes === undefined)
     return dims.every((dim) => typeof dim === "number") ? dims.filter((dim) => dim !== 1) : null;
-  const removed = countedAxes(axes, dims.length);
-  for (const axis of removed) {
+  for (const axis of countedAxes(axes, dims.length)) {
     const { [axis]: dim } = dims;
-    if (typeof dim === "number" && dim !== 1) throw wrongNode(`axis ${axis} has ${dim} elements`);
+    if (typeof dim === "number" && dim !== 1)
+      throw wrongNode(`axis ${axis} must have the size 1, got ${dim}`);
   }
-  return dims.filter((_, axis) => !removed.includes(axis));
+  return without(dims, axes);
 });
 
 export function transposed(view: NodeView): PartialShape {

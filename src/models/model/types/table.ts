@@ -1,8 +1,8 @@
 /**
  * Derives facts about a node's outputs from facts about its inputs. The table has one row per ONNX operator, and most
- * rows share a few kinds of rules. Scatters and gathers share one rule, and `traces.ts` adds the elements of short
- * integer lists. Operators without a row have unknown outputs: operators on maps produce no tensors, and other missing
- * operators are rare. `values.ts` handles `If`, whose branches are graphs.
+ * rows share a few kinds of rules. Scatters and gathers share one rule. Operators without a row have unknown outputs:
+ * operators on maps produce no tensors, and other missing operators are rare. `values.ts` handles `If`, whose branches
+ * are graphs.
  *
  * Outputs are also unknown for an invalid node. `outputsOf` throws no TensorError; the code in `inspect/` explains why a
  * node is invalid.
@@ -14,53 +14,34 @@ import { recovering } from "../../../core/errors.ts";
 import { findVersion } from "../../../core/operators/registry.ts";
 import type { DType } from "../../../core/tensor/dtype.ts";
 import type { PartialShape } from "../../../core/tensor/shape.ts";
-import { constantOf, destinationOf, inlineOperator } from "../inline.ts";
-import { familyOutputs } from "../family.ts";
-import { knownConstant, type Known } from "../known.ts";
-import { readConstant, type ModelNode } from "../model.ts";
-import { broadcastShapes, givenDim, sizeDim, unknownDims } from "./dims.ts";
+import { inlineOperator } from "../inline.ts";
+import type { Known } from "../known.ts";
+import type { ModelNode } from "../model.ts";
+import { givenDim, sizeDim, unknownDims } from "./dims.ts";
 import * as matrices from "./matrices.ts";
-import { NodeView, output, type TypeRule } from "./node-view.ts";
 import * as parts from "./parts.ts";
 import {
   alike,
   broadcast,
-  compared,
   firstShape,
   fromFirst,
   given,
+  NodeView,
+  output,
   rule,
   shared,
   sharedBy,
   variadic,
-} from "./rule-kinds.ts";
+  type Table,
+  type TypeRule,
+} from "./rules.ts";
 import * as sequences from "./sequences.ts";
 import * as shaping from "./shaping.ts";
-import { traced } from "./traces.ts";
+import { castOrConvert, family, gather, smallOperators } from "./small-operators.ts";
 import * as windows from "./windows.ts";
-
-type Table = Readonly<Record<string, TypeRule>>;
 
 const rows = (one: TypeRule, names: string): Table =>
   Object.fromEntries(names.split(/\s+/).map((name) => [name, one]));
-
-const constantNode: TypeRule = ({ node, opset }) => {
-  const made = constantOf(node, opset);
-  return made === null ? [] : [knownConstant(made)];
-};
-
-/** The rule for `Cast` and OpenVINO's `Convert`. A constant is converted when it is read. */
-const cast: TypeRule = (view) => {
-  const { node, opset } = view;
-  const dtype = destinationOf(node);
-  const run = inlineOperator(node);
-  if (dtype === null || run === null) return [];
-  const { constant: source, elements } = view.input(0);
-  if (source === null || elements !== null) return [output(dtype, view.shape(0))];
-  const { name, shape } = source;
-  const read = () => run(node, [readConstant(source)], opset)[0];
-  return [knownConstant({ name, dtype, shape, read })];
-};
 
 /**
  * `QuantizeLinear`: the data type comes from the zero point or from an attribute. Without either, the data type is
@@ -94,16 +75,11 @@ const AXES_OF_OTHERS = 18;
 // Each table is a function. Bundlers remove an unused pure function call, but not the calls in an unused literal.
 
 const onnxElements = (): Table => ({
-  Constant: constantNode,
-  Identity: (view) => [view.input(0)],
-  Cast: cast,
-  CastLike: rule(firstShape, 1),
-
   ...rows(
     rule(firstShape),
-    `Abs Acos Acosh Asin Asinh Atan Atanh BatchNormalization BitwiseNot Ceil Celu Clip Cos Cosh CumProd CumSum Elu Erf Exp Floor Gelu
+    `Acos Acosh Asin Asinh Atan Atanh BatchNormalization BitwiseNot Ceil Celu Clip Cos Cosh CumProd CumSum Elu Erf Exp Floor Gelu
     Hardmax HardSigmoid HardSwish InstanceNormalization GroupNormalization LRN LeakyRelu Log LogSoftmax
-    LpNormalization MeanVarianceNormalization Mish Neg Not PRelu Reciprocal Relu ReverseSequence RMSNormalization
+    LpNormalization MeanVarianceNormalization Mish PRelu Reciprocal Relu ReverseSequence RMSNormalization
     RotaryEmbedding Round Selu Shrink Sigmoid Sign Sin Sinh Softmax Softplus Softsign Sqrt Swish Tan Tanh
     ThresholdedRelu Trilu Affine ImageScaler ParametricSoftplus Scale ScaledTanh SimplifiedLayerNormalization`,
   ),
@@ -112,40 +88,17 @@ const onnxElements = (): Table => ({
     rule(firstShape, (view) => view.dtypeOf("dtype", view.dtype(0))),
     "Bernoulli EyeLike RandomNormalLike RandomUniformLike",
   ),
-  ...rows(
-    rule(broadcast, shared),
-    "Add BitShift BitwiseAnd BitwiseOr BitwiseXor Div Mod Mul Sub StringConcat",
-  ),
-  ...rows(rule(broadcast, compared), "And Equal Greater GreaterOrEqual Less LessOrEqual Or Xor"),
-  ...rows(rule(variadic, shared), "Max Mean Min Sum"),
+  ...rows(rule(broadcast, shared), "BitShift BitwiseAnd BitwiseOr BitwiseXor StringConcat"),
+  ...rows(rule(variadic, shared), "Mean Sum"),
   SwiGLU: rule(alike, shared),
   BitCast: rule(firstShape, given("to", null)),
   Pow: rule(broadcast),
-  Where: rule((view) => broadcastShapes([0, 1, 2].map((at) => view.shape(at))), sharedBy(1, 2)),
   Dropout: rule(firstShape, 0, (view) => (view.opset >= 10 ? "bool" : view.dtype(0))),
-
-  Shape: rule((view) => [shaping.shapePart(view)?.length ?? null], "int64"),
-  Size: rule(() => [], "int64"),
-  Reshape: rule(shaping.reshaped),
   Flatten: rule(shaping.flattened),
-  Unsqueeze: rule(shaping.unsqueezed),
-  Squeeze: rule(shaping.squeezed),
-  Transpose: rule(shaping.transposed),
-  Expand: rule(shaping.expanded),
-  ConstantOfShape: rule(
-    (view) => shaping.shapeFrom(view, 0),
-    (view) => (view.hasAttribute("value") ? (view.tensor("value")?.dtype ?? null) : "float32"),
-  ),
-  Range: rule(shaping.ranged, shared),
   ...rows(
     rule((view) => view.ints("shape")?.map(sizeDim) ?? null, given("dtype", "float32")),
     "RandomNormal RandomUniform",
   ),
-
-  Concat: rule(parts.joined, shared),
-  Slice: rule(parts.sliced),
-  Split: parts.split,
-  Tile: rule(parts.tiled),
   Pad: rule(parts.padded),
   CenterCropPad: rule(parts.centered),
   Compress: rule(parts.compressed),
@@ -217,7 +170,7 @@ const onnxWindows = (): Table => ({
   ConvInteger: rule(windows.convolution(1), "int32"),
   QLinearConv: rule(windows.convolution(3), 7),
   DeformConv: rule(windows.convolution(1), sharedBy(0, 1)),
-  ConvTranspose: rule(windows.transposedConvolution(), sharedBy(0, 1)),
+  ConvTranspose: rule(windows.convolution(1, true), sharedBy(0, 1)),
   ...rows(rule(windows.pool, 0, "int64"), "AveragePool LpPool MaxPool"),
   ...rows(rule(windows.globalPool), "GlobalAveragePool GlobalLpPool GlobalMaxPool"),
   ...rows(rule(windows.resized), "Resize Upsample"),
@@ -244,12 +197,17 @@ const microsoft = (): Table => ({
 });
 
 // The function has a name, because minifiers inline an immediately called function, and bundlers cannot omit its body.
-const onnx = (): Table => ({ ...onnxElements(), ...onnxAxes(), ...onnxWindows() });
+const onnx = (): Table => ({
+  ...smallOperators(),
+  ...onnxElements(),
+  ...onnxAxes(),
+  ...onnxWindows(),
+});
 
 export const TYPE_RULES: Readonly<Record<string, Table>> = {
   "ai.onnx": /* @__PURE__ */ onnx(),
   "com.microsoft": /* @__PURE__ */ microsoft(),
-  openvino: { Convert: cast },
+  openvino: { Convert: castOrConvert, Gather: gather },
 };
 
 /**
@@ -265,17 +223,14 @@ export function outputsOf(
   // Operators without a Plan have the same rule in every version.
   const version = opset ?? (inlineOperator(node) === null ? null : Infinity);
   if (version === null) return [];
-  const view = new NodeView(node, version, inputs);
   return recovering(
-    () => ruleOf(node, version)(view).map((known, at) => traced(view, known, at)),
+    () => ruleOf(node, version)(new NodeView(node, version, inputs)),
     () => [],
   );
 }
 
 function ruleOf({ domain, op }: ModelNode, opset: number): TypeRule {
-  if (findVersion({ domain, op, opset }) !== null) return family;
-  if (!Object.hasOwn(TYPE_RULES, domain) || !Object.hasOwn(TYPE_RULES[domain], op)) return () => [];
-  return TYPE_RULES[domain][op];
+  if (Object.hasOwn(TYPE_RULES, domain) && Object.hasOwn(TYPE_RULES[domain], op))
+    return TYPE_RULES[domain][op];
+  return findVersion({ domain, op, opset }) === null ? () => [] : family;
 }
-
-const family: TypeRule = (view) => familyOutputs(view.node, view.opset, view.inputs());

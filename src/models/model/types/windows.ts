@@ -2,30 +2,33 @@
 
 import { printCount } from "../../../core/foreign.ts";
 import type { Dim, PartialShape } from "../../../core/tensor/shape.ts";
+import { floatsOf } from "../known.ts";
 import {
   atAxes,
   countedAxis,
   givenDim,
   productDims,
+  quotientDims,
   sameDim,
   sizeDim,
   unknownDims,
   wrongNode,
 } from "./dims.ts";
-import { floatsOf } from "./elements.ts";
-import { output, type NodeView, type TypeRule } from "./node-view.ts";
-import { fromFirst, type ShapeOf } from "./rule-kinds.ts";
+import { fromFirst, output, type NodeView, type ShapeOf, type TypeRule } from "./rules.ts";
 
-/** A window's attributes, with one number per spatial axis; null if an attribute is unknown. */
-interface Windows {
-  readonly kernel: readonly Dim[];
-  readonly strides: readonly number[];
-  readonly dilations: readonly number[];
-  readonly pads: readonly number[];
-  readonly autoPad: string;
+/** The windows along a spatial axis. */
+interface Window {
+  /** The number of elements from the first to the last element of a window. */
+  readonly reach: number | null;
+  readonly stride: number;
+  readonly before: number;
+  readonly after: number;
+  /** True if the padding follows from the dimension: there is one window per stride. */
+  readonly isSame: boolean;
 }
 
-function windowsOf(view: NodeView, axes: number, weights: PartialShape): Windows | null {
+/** Returns the windows along each spatial axis; null if an attribute is unknown. */
+function windowsOf(view: NodeView, axes: number, weights: PartialShape): readonly Window[] | null {
   const listed = (name: string, count: number, absent: number): readonly number[] | null => {
     const list = view.ints(name);
     if (list === undefined) return Array.from({ length: count }, () => absent);
@@ -45,20 +48,19 @@ function windowsOf(view: NodeView, axes: number, weights: PartialShape): Windows
   if (pads === null || autoPad === null) return null;
   if ([...strides, ...dilations].some((one) => one < 1))
     throw wrongNode("strides and dilations must be positive");
-  if (kernel.some((one) => typeof one === "number" && one < 1))
-    throw wrongNode("a kernel must not be empty");
-  return { kernel, strides, dilations, pads, autoPad };
+  return kernel.map((size, at) => {
+    const isNumber = typeof size === "number";
+    if (isNumber && size < 1) throw wrongNode("a kernel must not be empty");
+    const [before, after] = autoPad === "VALID" ? [0, 0] : [pads[at], pads[at + axes]];
+    const reach = isNumber ? dilations[at] * (size - 1) + 1 : null;
+    return { reach, stride: strides[at], before, after, isSame: autoPad.startsWith("SAME") };
+  });
 }
 
 /** Returns the number of window positions along an axis. */
-function places(dim: Dim, at: number, windows: Windows, isCeil: boolean): Dim {
-  const { kernel, strides, dilations, pads, autoPad } = windows;
-  const { [at]: size } = kernel;
-  const { [at]: stride } = strides;
-  if (autoPad.startsWith("SAME")) return typeof dim === "number" ? Math.ceil(dim / stride) : null;
-  const [before, after] = autoPad === "VALID" ? [0, 0] : [pads[at], pads[at + kernel.length]];
-  if (typeof size !== "number") return null;
-  const reach = dilations[at] * (size - 1) + 1;
+function places(dim: Dim, { reach, stride, before, after, isSame }: Window, isCeil: boolean): Dim {
+  if (isSame) return typeof dim === "number" ? Math.ceil(dim / stride) : null;
+  if (reach === null) return null;
   if (typeof dim !== "number") {
     return stride === 1 && before + after === reach - 1 ? dim : null;
   }
@@ -71,59 +73,13 @@ function places(dim: Dim, at: number, windows: Windows, isCeil: boolean): Dim {
 }
 
 function spatial(view: NodeView, dims: readonly Dim[], weights: PartialShape): Dim[] {
-  const { length: axes } = dims;
-  const windows = windowsOf(view, axes, weights);
+  const windows = windowsOf(view, dims.length, weights);
   const isCeil = view.int("ceil_mode", 0);
-  if (windows === null || isCeil === null) return unknownDims(axes);
-  return dims.map((dim, at) => places(dim, at, windows, isCeil !== 0));
+  if (windows === null || isCeil === null) return unknownDims(dims.length);
+  return dims.map((dim, at) => places(dim, windows[at], isCeil !== 0));
 }
 
-interface Convolved {
-  readonly channels: Dim;
-  /** The spatial axes of the first input. */
-  readonly rest: readonly Dim[];
-  readonly weights: PartialShape;
-  /** The first axis of the weights, and the second axis times the number of groups. */
-  readonly kernels: Dim;
-  readonly grouped: Dim;
-}
-
-/** The shape of a convolution. The parameter `weightsAt` is the position of the weights. */
-const convolved =
-  (weightsAt: number, dimsOf: (parts: Convolved, view: NodeView) => readonly Dim[]): ShapeOf =>
-  (view) => {
-    const [dims, weights] = [view.shape(0), view.shape(weightsAt)];
-    const rank = dims?.length ?? weights?.length;
-    if (rank === undefined) return null;
-    if (rank < 3 || (weights?.length ?? rank) !== rank) throw wrongNode("ranks differ");
-    const [batch, channels, ...rest] = dims ?? unknownDims(rank);
-    const [kernels = null, groupSize = null] = weights ?? [];
-    const grouped = productDims([groupSize, view.int("group", 1)]);
-    return [batch, ...dimsOf({ channels, rest, weights, kernels, grouped }, view)];
-  };
-
-export const convolution = (weightsAt: number): ShapeOf =>
-  convolved(weightsAt, ({ channels, rest, weights, kernels, grouped }, view) => {
-    sameDim(channels, grouped);
-    return [kernels, ...spatial(view, rest, weights)];
-  });
-
-export const transposedConvolution = (): ShapeOf =>
-  convolved(1, ({ channels, rest, weights, kernels, grouped }, view) => {
-    sameDim(channels, kernels);
-    return [grouped, ...grown(view, rest, weights)];
-  });
-
-export const pool = /* @__PURE__ */ fromFirst((dims, view) => {
-  if (dims.length < 3) throw wrongNode("the input must have spatial axes");
-  const [batch, channels, ...rest] = dims;
-  return [batch, channels, ...spatial(view, rest, null)];
-});
-
-export const globalPool = /* @__PURE__ */ fromFirst((dims) =>
-  dims.map((dim, axis) => (axis < 2 ? dim : 1)),
-);
-
+/** Returns the spatial dimensions of a transposed convolution. */
 function grown(view: NodeView, dims: readonly Dim[], weights: PartialShape): Dim[] {
   const { length: axes } = dims;
   const asked = view.ints("output_shape");
@@ -136,16 +92,40 @@ function grown(view: NodeView, dims: readonly Dim[], weights: PartialShape): Dim
   const windows = windowsOf(view, axes, weights);
   const extra = view.ints("output_padding");
   if (windows === null || extra === null) return unknownDims(axes);
-  const { kernel, strides, dilations, pads, autoPad } = windows;
   return dims.map((dim, at) => {
-    const { [at]: size } = kernel;
-    if (typeof dim !== "number" || typeof size !== "number") return null;
-    if (autoPad.startsWith("SAME")) return sizeDim(dim * strides[at]);
-    const [before, after] = autoPad === "VALID" ? [0, 0] : [pads[at], pads[at + axes]];
-    const reach = dilations[at] * (size - 1) + 1;
-    return sizeDim(strides[at] * (dim - 1) + (extra?.[at] ?? 0) + reach - before - after);
+    const { reach, stride, before, after, isSame } = windows[at];
+    if (typeof dim !== "number" || reach === null) return null;
+    if (isSame) return sizeDim(dim * stride);
+    return sizeDim(stride * (dim - 1) + (extra?.[at] ?? 0) + reach - before - after);
   });
 }
+
+/** The shape of a convolution. The parameter `weightsAt` is the position of the weights. */
+export const convolution =
+  (weightsAt: number, isTransposed = false): ShapeOf =>
+  (view) => {
+    const [dims, weights] = [view.shape(0), view.shape(weightsAt)];
+    const rank = dims?.length ?? weights?.length;
+    if (rank === undefined) return null;
+    if (rank < 3 || (weights?.length ?? rank) !== rank) throw wrongNode("ranks differ");
+    const [batch, channels, ...rest] = dims ?? unknownDims(rank);
+    const [first = null, second = null] = weights ?? [];
+    const grouped = productDims([second, view.int("group", 1)]);
+    sameDim(channels, isTransposed ? first : grouped);
+    return isTransposed
+      ? [batch, grouped, ...grown(view, rest, weights)]
+      : [batch, first, ...spatial(view, rest, weights)];
+  };
+
+export const pool = /* @__PURE__ */ fromFirst((dims, view) => {
+  if (dims.length < 3) throw wrongNode("the input must have spatial axes");
+  const [batch, channels, ...rest] = dims;
+  return [batch, channels, ...spatial(view, rest, null)];
+});
+
+export const globalPool = /* @__PURE__ */ fromFirst((dims) =>
+  dims.map((dim, axis) => (axis < 2 ? dim : 1)),
+);
 
 /** `Resize` and `Upsample` scale axes. Runtimes round fractional scales differently. */
 export const resized = /* @__PURE__ */ fromFirst((dims, view) => {
@@ -174,12 +154,7 @@ function scalesOf(view: NodeView): readonly number[] | null {
 type Scaling = (dim: Dim, by: number) => Dim;
 
 const multiplied: Scaling = (dim, by) => productDims([dim, by]);
-
-const divided: Scaling = (dim, by) => {
-  if (typeof dim !== "number") return by === 1 ? dim : null;
-  if (dim % by !== 0) throw wrongNode(`${dim} must be a multiple of ${by}`);
-  return dim / by;
-};
+const divided: Scaling = (dim, by) => quotientDims([dim], [by]);
 
 /** The shape of operators that move blocks between spatial axes and channels. */
 const blocks =

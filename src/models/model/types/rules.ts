@@ -1,16 +1,19 @@
-/**
- * A node as type rules see it, with its attributes and the known facts about its inputs. An attribute is unknown if its
- * type is wrong, or if a function's caller sets it. An unknown attribute differs from an absent attribute.
- */
+/** Type rules, and their kinds. Most operators have a row in `table.ts` of a kind, a shape and data types. */
 
 import type { DType } from "../../../core/tensor/dtype.ts";
 import type { Dim, PartialShape } from "../../../core/tensor/shape.ts";
-import type { TensorType } from "../../../core/operators/operator.ts";
 import { dtypeOfNumber } from "../element-type.ts";
-import { NOTHING_KNOWN, type Known } from "../known.ts";
+import {
+  clamped,
+  clampedIntegers,
+  elementsOf,
+  MAX_ELEMENTS,
+  NOTHING_KNOWN,
+  typeOnly,
+  type Known,
+} from "../known.ts";
 import type { Attribute, Constant, ModelNode } from "../model.ts";
-import { unknownDims, wrongNode } from "./dims.ts";
-import { clamped, clampedIntegers, elementsOf, MAX_ELEMENTS } from "./elements.ts";
+import { broadcastShapes, unifyShapes, unknownDims, wrongNode } from "./dims.ts";
 
 /**
  * Returns the known facts about a node's outputs, in order. Trailing unknown outputs may be omitted. A rule throws a
@@ -18,6 +21,10 @@ import { clamped, clampedIntegers, elementsOf, MAX_ELEMENTS } from "./elements.t
  */
 export type TypeRule = (view: NodeView) => readonly Known[];
 
+/**
+ * A node as type rules see it, with its attributes and the known facts about its inputs. An attribute is unknown if its
+ * type is wrong, or if a function's caller sets it. An unknown attribute differs from an absent attribute.
+ */
 export class NodeView {
   readonly node: ModelNode;
   readonly opset: number;
@@ -57,8 +64,9 @@ export class NodeView {
   /** Returns the data type that several inputs share, if it is known for one of them. */
   sharedDType(positions: readonly number[]): DType | null {
     const known = positions.map((position) => this.dtype(position)).filter((one) => one !== null);
-    if (new Set(known).size > 1) throw wrongNode(`data types differ: ${known.join(", ")}`);
-    return known[0] ?? null;
+    const [first = null] = known;
+    if (known.some((one) => one !== first)) throw wrongNode("data types differ");
+    return first;
   }
 
   /**
@@ -66,10 +74,11 @@ export class NodeView {
    * the number is unknown.
    */
   elements(position: number): readonly Dim[] | null {
-    const known = this.input(position);
-    const [length = null, ...others] = known.type?.shape ?? [null, null];
-    const isList = typeof length === "number" && length <= MAX_ELEMENTS && others.length === 0;
-    return elementsOf(known) ?? (isList ? unknownDims(length) : null);
+    const traced = elementsOf(this.input(position));
+    const shape = this.shape(position);
+    if (traced !== null || shape?.length !== 1) return traced;
+    const [length] = shape;
+    return typeof length === "number" && length <= MAX_ELEMENTS ? unknownDims(length) : null;
   }
 
   /** Returns an input's integers if all are known; null otherwise. */
@@ -145,8 +154,83 @@ type OfType<T> = Extract<Attribute, { readonly type: T }>;
 const isOf = <T extends Attribute["type"]>(one: Attribute, type: T): one is OfType<T> =>
   one.type === type;
 
-export const typeOnly = (type: TensorType): Known => ({ type, constant: null, elements: null });
-
 /** Returns facts about an output with a known, partly known or unknown shape. Without a data type, nothing is known. */
 export const output = (dtype: DType | null, shape: PartialShape): Known =>
   dtype === null ? NOTHING_KNOWN : typeOnly({ dtype, shape });
+
+/** Type rules by operator. */
+export type Table = Readonly<Record<string, TypeRule>>;
+
+export type ShapeOf = (view: NodeView) => PartialShape;
+
+/** An output's data type: the data type itself, the position of an input with this data type, or a rule. */
+export type Typed = DType | number | ((view: NodeView) => DType | null);
+
+/** The rule for outputs that share a shape. Without data types, the rule has one output, with the first input's. */
+export function rule(shapeOf: ShapeOf, ...types: readonly Typed[]): TypeRule {
+  const outputs = types.length === 0 ? [0] : types;
+  return (view) => {
+    const shape = shapeOf(view);
+    return outputs.map((type) => output(dtypeFrom(view, type), shape));
+  };
+}
+
+function dtypeFrom(view: NodeView, type: Typed): DType | null {
+  if (typeof type === "number") return view.dtype(type);
+  return typeof type === "string" ? type : type(view);
+}
+
+/** Derives a shape from the first input's dimensions. If these are unknown, the shape is unknown. */
+export const fromFirst =
+  (change: (dims: readonly Dim[], view: NodeView) => PartialShape): ShapeOf =>
+  (view) => {
+    const dims = view.shape(0);
+    return dims && change(dims, view);
+  };
+
+export const firstShape: ShapeOf = (view) => view.shape(0);
+
+const positionsOf = (view: NodeView): number[] => [...view.node.inputs.keys()];
+
+/** The data type that all inputs share. */
+export const shared: Typed = (view) => view.sharedDType(positionsOf(view));
+
+export const sharedBy =
+  (...positions: readonly number[]): Typed =>
+  (view) =>
+    view.sharedDType(positions);
+
+/** Booleans, from inputs that share a data type. */
+export const compared: Typed = (view) => {
+  view.sharedDType(positionsOf(view));
+  return "bool";
+};
+
+/** The data type whose ONNX number is in an attribute. */
+export const given =
+  (name: string, absent: DType | null): Typed =>
+  (view) =>
+    view.dtypeOf(name, absent);
+
+/**
+ * The first version of arithmetic operators that broadcasts both inputs. Earlier versions broadcast only the second
+ * input.
+ */
+const BROADCAST_SINCE = 7;
+
+export const broadcast: ShapeOf = (view) =>
+  view.opset < BROADCAST_SINCE
+    ? view.shape(0)
+    : broadcastShapes(positionsOf(view).map((position) => view.shape(position)));
+
+/** The shape of an operator whose inputs all have one shape. */
+export const alike: ShapeOf = (view) =>
+  view
+    .inputs()
+    .reduce<PartialShape>((all, { type }) => unifyShapes(all, type?.shape ?? null), null);
+
+/**
+ * `Sum`, `Mean`, `Max` and `Min` broadcast all inputs since version 8. In earlier versions, all inputs have the same
+ * shape.
+ */
+export const variadic: ShapeOf = (view) => (view.opset >= 8 ? broadcast : alike)(view);

@@ -1,18 +1,20 @@
 /**
- * Finds model inputs that are used as indices, and the sizes of the axes that they index. An input may reach a scatter
- * or gather directly, or through operators that only move elements.
+ * Uses of model inputs whose values must be chosen well: inputs that are indices, with the sizes of the axes that they
+ * index, and inputs that a model compares with constants to select a branch. An input may reach the node directly, or
+ * through operators that only move elements.
  */
 
 import { recovering } from "../../core/errors.ts";
-import { normalizeAxis, normalizeBatchDims } from "../../core/operators/shapes.ts";
 import { isOperator } from "../../core/operators/registry.ts";
+import { normalizeAxis, normalizeBatchDims } from "../../core/operators/shapes.ts";
 import { byRole } from "../../core/operators/signature.ts";
+import { integerRange } from "../../core/tensor/dtype.ts";
 import { partialShapeOf, type Dim } from "../../core/tensor/shape.ts";
 import { familyCall, type KnownCall } from "../model/family.ts";
 import { modelFrom, recordFrom } from "../model/foreign-model.ts";
 import { findOpset } from "../model/graph.ts";
 import { unknownInput } from "../model/inputs.ts";
-import type { Model } from "../model/model.ts";
+import { readConstant, type Model } from "../model/model.ts";
 import { walkSources, type Visited } from "./sources.ts";
 
 /**
@@ -133,4 +135,54 @@ function axesOf({ version, settings, shapes }: KnownCall): Omit<IndexUse, "indic
   const { [axis]: length } = updates;
   const isKnown = typeof size === "number" && typeof length === "number";
   return { sizes: [isKnown ? size - length + 1 : null], areTuples: false };
+}
+
+/**
+ * Returns the integers that a model compares its inputs with by `Equal`, such as the sample rates that a speech model
+ * supports. Inputs are traced through operators and bodies as in `indexedSizes`.
+ *
+ * @param model a model of any format
+ * @returns the single-element constants by input name, in node order. Inputs without comparisons are absent.
+ * @throws TensorError `malformed-file` for a value that is not a model
+ *
+ * @example
+ * ```ts
+ * const model = buildModel({
+ *   opsets: { "ai.onnx": 18 },
+ *   inputs: { sr: { dtype: "int64", shape: [] } },
+ *   constants: { rate: tensor("int64", [], 16000) },
+ *   nodes: [{ op: "Equal", inputs: ["sr", "rate"], outputs: ["known"] }],
+ *   outputs: { known: { dtype: "bool", shape: [] } },
+ * });
+ * comparedValues(model).get("sr"); // [16000n]
+ * ```
+ */
+export function comparedValues(model: Model): ReadonlyMap<string, readonly bigint[]> {
+  const found = new Map<string, bigint[]>();
+  walkSources(modelFrom(model), (visited) => {
+    const { node, sourcesOf } = visited;
+    if (node.op !== "Equal" || node.domain !== "ai.onnx") return;
+    for (const [at, name] of node.inputs.entries()) {
+      const value = integerOf(visited, node.inputs[1 - at] ?? "");
+      if (value === null) continue;
+      for (const { input } of sourcesOf(name)) {
+        const known = found.get(input) ?? [];
+        if (!known.includes(value)) found.set(input, [...known, value]);
+      }
+    }
+  });
+  return found;
+}
+
+/**
+ * Returns the element of a single-element integer constant; null for other values, and for a constant in another file.
+ */
+function integerOf({ scope }: Visited, name: string): bigint | null {
+  const constant = scope.constantOf(name);
+  if (constant === null || constant.dtype === null) return null;
+  if (integerRange(constant.dtype) === null || constant.shape.some((dim) => dim !== 1)) return null;
+  return recovering(
+    () => BigInt(readConstant(constant).data[0] as number | bigint),
+    () => null,
+  );
 }
