@@ -118,6 +118,7 @@ test("a gather of any form, in and out of any file, is that in memory", async ()
       assert.ok(equals(await made.read(), right), what);
       assert.deepEqual([...stages], ["apply", "place"], what);
       assert.deepEqual(fs.readdirSync(path.dirname(out)), [path.basename(out)], what);
+      assert.ok(!fs.existsSync(path.join(out, ".ndscatter")), what);
     } finally {
       restore();
     }
@@ -204,6 +205,41 @@ test("of two gathers into one output, one array results, and nothing else is lef
   }
 });
 
+test("an array that another program creates meanwhile is kept", async () => {
+  for (const name of OUTPUTS) {
+    const { home, data, indices } = await makeRows([1, 39, 20]);
+    const out = path.join(home, name);
+    const other = tensor("int32", [1], [7]);
+    const onProgress = ({ stage, done }: JobProgress): void => {
+      if (stage !== "place" || done > 0) return;
+      const isFolder = name.endsWith(".zarr");
+      if (isFolder) fs.mkdirSync(out);
+      fs.writeFileSync(isFolder ? path.join(out, "own.npy") : out, writeNpy(other));
+    };
+    await assertRejected("attribute", { key: "out" }, () =>
+      gatherChunked(data, indices, { out, onProgress }),
+    );
+    const kept = name.endsWith(".zarr") ? path.join(out, "own.npy") : out;
+    assert.ok(equals(await (await openArray(kept)).read(), other));
+    assert.deepEqual(fs.readdirSync(home).sort(), [...INPUTS, name].sort());
+  }
+});
+
+test("skipped positions are zeros in memory that an earlier gather has used", async () => {
+  const ids = Array.from({ length: 20_000 }, (_, at) => (at % 3 === 0 ? 1000 : at % 40));
+  const { home, data, indices } = await makeRows(ids);
+  for (const [turn, bounds] of (["clip", "fill", "clip", "fill"] as const).entries()) {
+    const out = path.join(home, `${turn}.npy`);
+    const made = await gatherChunked(data, indices, { out, bounds, threads: 0 });
+    const [row] = ids
+      .map((_, at) => at)
+      .filter((at) => ids[at] === 1000)
+      .slice(-1);
+    const last = await made.read([row, 0], [1, 3]);
+    assert.deepEqual([...last.data], bounds === "fill" ? [0, 0, 0] : [117, 118, 119]);
+  }
+});
+
 test("what a killed process left is removed by the next gather", async () => {
   for (const name of OUTPUTS) {
     const { home, data, indices, rows } = await makeRows([0, 5]);
@@ -232,23 +268,48 @@ test("an interrupted job beside the output is finished", async () => {
   assert.deepEqual(fs.readdirSync(home).sort(), [...INPUTS, "out.npy"].sort());
 });
 
-test("a gather with a job's folder, or whose result does not fit in memory, is a job", async () => {
-  const { home, data, indices, rows } = await makeRows([0, 5, 39]);
-  const large = tensor("int64", [400_000, 1], new BigInt64Array(400_000).fill(7n));
-  fs.writeFileSync(path.join(home, "large.npy"), writeNpy(large));
+/** The memory of a process with one thread, without tasks. */
+const LEAST = 120 * 2 ** 20;
+
+test("a result of several blocks is written block by block", async () => {
+  const home = makeHome();
+  const row = 2 ** 15;
+  const values = tensor(
+    "uint8",
+    [40, row],
+    Uint8Array.from({ length: 40 * row }, (_, at) => at / row),
+  );
+  await store(path.join(home, "data.zarr"), values, [1, row / 2]);
+  const ids = Array.from({ length: 100 }, (_, at) => (at * 7) % 40);
+  fs.writeFileSync(
+    path.join(home, "ids.npy"),
+    writeNpy(tensor("int64", [100, 1], ids.map(BigInt))),
+  );
+  const [data, indices] = await Promise.all(INPUTS.map((name) => openArray(path.join(home, name))));
+  for (const [name, memory, isJob] of [
+    ["a.npy", LEAST + 6 * 2 ** 20, false],
+    ["b.zarr", LEAST + 6 * 2 ** 20, false],
+    ["c.npy", LEAST + 3 * 2 ** 20, true],
+    ["d.zarr", LEAST + 3 * 2 ** 20, true],
+  ] as const) {
+    const stages = new Map<string, number>();
+    const onProgress = ({ stage, tasks }: JobProgress): void => void stages.set(stage, tasks);
+    const options = { out: path.join(home, name), memory, threads: 0, onProgress };
+    const isCut = name === "b.zarr";
+    const chunkShape = isCut ? [4, row] : undefined;
+    const made = await gatherChunked(data, indices, { ...options, chunkShape });
+    assert.equal(stages.has("partition"), isJob, name);
+    assert.ok((stages.get("place") ?? 0) > 1, name);
+    assert.ok(equals(await made.read(), gather(values, tensor("int64", [100], ids.map(BigInt)))));
+  }
+});
+
+test("a gather with a job's folder is a job", async () => {
+  const { home, data, indices } = await makeRows([0, 5, 39]);
   const stages = new Set<string>();
   const onProgress = ({ stage }: JobProgress): void => void stages.add(stage);
-  const least = 121 * 2 ** 20;
-  const options = { out: path.join(home, "a.npy"), memory: least, threads: 0, onProgress };
-  const small = await gatherChunked(data, indices, options);
-  assert.ok(equals(await small.read(), rows));
-  assert.ok(!stages.has("partition"));
-  const other = { ...options, out: path.join(home, "b.npy"), memory: least + 2 ** 22 };
-  const made = await gatherChunked(data, await openArray(path.join(home, "large.npy")), other);
-  assert.ok(stages.has("partition"));
-  assert.deepEqual([made.shape, (await made.read([399_999, 0])).data[2]], [[400_000, 3], 23]);
-  stages.clear();
   const job = path.join(home, "job");
-  await gatherChunked(data, indices, { ...options, job, out: path.join(home, "c.npy") });
+  const out = path.join(home, "c.npy");
+  await gatherChunked(data, indices, { out, memory: MEMORY, threads: 0, onProgress, job });
   assert.ok(stages.has("partition") && fs.existsSync(job));
 });
