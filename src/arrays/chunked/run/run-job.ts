@@ -229,7 +229,7 @@ async function runStage(
   freeOf: FreeSpace,
 ): Promise<void> {
   const { folder } = job;
-  const left = await remainingTasks(job, name);
+  const left = shuffled(await remainingTasks(job, name));
   await checkStageDisk(context, name, left.length / Math.max(1, tasks), freeOf);
   const before = tasks - left.length;
   const begin = performance.now();
@@ -242,11 +242,17 @@ async function runStage(
     const seconds = (performance.now() - begin) / 1000;
     onProgress?.({ stage: name, done, tasks, taskBytes, seconds, before });
   };
+  // A task that changes chunks in place may be marked before it has ended.
+  const isDoneElsewhere = async (task: number): Promise<boolean> =>
+    name !== "finish" &&
+    !(name === "apply" && context.spec.inPlace) &&
+    (await isThere(fileOf.task(folder, FOLDERS[name], task)));
   const work = async (): Promise<void> => {
-    while (next < left.length && left[next] < end) {
-      signal?.throwIfAborted();
+    while (next < left.length) {
       const task = left[next++];
-      await pool.run(folder, name, task, signal, job.id);
+      if (task > end) continue;
+      signal?.throwIfAborted();
+      if (!(await isDoneElsewhere(task))) await pool.run(folder, name, task, signal, job.id);
       done++;
       report();
       if (name !== "partition") continue;
@@ -264,6 +270,19 @@ async function runStage(
     await Promise.allSettled(workers);
     throw error;
   }
+}
+
+/**
+ * Returns the tasks in random order. Several processes that run the same job then rarely begin the same task, and a task
+ * that another process has done takes little time.
+ */
+function shuffled(tasks: readonly number[]): number[] {
+  const order = [...tasks];
+  for (let last = order.length - 1; last > 0; last--) {
+    const at = Math.floor(Math.random() * (last + 1));
+    [order[at], order[last]] = [order[last], order[at]];
+  }
+  return order;
 }
 
 /** Returns the number of element bytes that a task reads and writes, without positions and other numbers. */
