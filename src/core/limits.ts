@@ -206,6 +206,8 @@ export const CHUNKED = {
   /** Interval, in ms, at which a process that works on a job records its presence; older records are ignored. */
   record: 5000,
   stale: 60_000,
+  /** Interval, in ms, at which a run looks for other processes that run the same job. */
+  others: 250,
 };
 
 /** Limits for result memory that is kept for later results. */
@@ -288,6 +290,8 @@ export const FILES = {
   slowRead: 0.1,
   /** Number of non-blocking calls before a blocking call is tried again. */
   rest: 1000,
+  /** Maximum ms of blocking reads in the main thread before other code of the thread runs. */
+  turn: 2,
 };
 
 /** Limits for boxes of arrays, and for NPY files. */

@@ -196,11 +196,13 @@ export async function readWanted(
   const spans = spansOf(Uint32Array.from(wanted).sort(), Math.ceil(gap / step));
   const { before, count } = spans[spans.length - 1];
   const bytes = memory.bytes("data", (before + count) * step);
-  await inGroups(spans, async (span) => {
-    const start = [box.start[0] + span.first, ...box.start.slice(1)];
-    const into = bytes.subarray(span.before * step, (span.before + span.count) * step);
-    await array.readBytes(start, [span.count, ...rest], into);
-  });
+  const boxes = spans.map((span) => ({
+    start: [box.start[0] + span.first, ...box.start.slice(1)],
+    shape: [span.count, ...rest],
+    into: bytes.subarray(span.before * step, (span.before + span.count) * step),
+  }));
+  if (array.readBoxes !== undefined) await array.readBoxes(boxes);
+  else await inGroups(boxes, ({ start, shape, into }) => array.readBytes(start, shape, into));
   return { bytes, moveRows: (rows) => moveToSpans(rows, spans, ofPlace) };
 }
 
