@@ -78,9 +78,7 @@ export const GPU = {
   sparse: 16,
   /** Maximum number of indices that a single workgroup checks in one dispatch. */
   alone: 256,
-  /**
-   * Sorted positions in a block. Drivers kill long dispatches, and llvmpipe silently ends loops after 65,535 rounds.
-   */
+  /** Sorted positions in a block. Drivers kill long dispatches; llvmpipe silently ends loops after 65,535 rounds. */
   block: 15_360,
   /** Maximum blocks of one target in a command buffer. One invocation applies all their updates, two per loop round. */
   blocks: 8,
@@ -96,13 +94,9 @@ export const KERNELS = {
   ahead: 16_384,
   /** Minimum bytes of targets or data for prefetching: adding 1,000,000 float32 takes 8.4 instead of 10 ms in 16 MB. */
   far: 8_388_608,
-  /**
-   * Minimum slice length, in bytes, for `memory.copy`. 512 bytes take 22 ns, and 25 ns in a loop; 256 take 30 and 25.
-   */
+  /** Minimum slice bytes for `memory.copy`: 512 bytes take 22 ns, and 25 ns in a loop; 256 take 30 and 25. */
   long: 512,
-  /**
-   * Minimum slice length, in bytes, for prefetching in a gather: slices of 128 bytes take 1.3 times as long with it.
-   */
+  /** Minimum slice bytes for prefetching in a gather: slices of 128 bytes take 1.3 times as long with it. */
   prefetched: 256,
   /** Maximum number of halves to copy as float32 for a sum, so that the copies stay in a cache. */
   copied: 1_048_576,
@@ -129,9 +123,7 @@ export const MOVE = {
   followed: 512,
   /** Number of slices to prefetch at once, which must stay in a cache; 16 to 64 slices are equally fast. */
   ahead: 32,
-  /**
-   * Longest slice, in bytes, that V8 copies faster as words than with `set` in the cache: 128 bytes take 17, not 27 ns.
-   */
+  /** Longest slice, in bytes, that V8 copies faster as words than with `set`: 128 cached bytes take 17, not 27 ns. */
   words: 192,
   /** Minimum bytes to move as words, because creating bigints takes 50 ns until the loop is compiled. */
   large: 262_144,
@@ -214,6 +206,8 @@ export const CHUNKED = {
   /** Interval, in ms, at which a process that works on a job records its presence; older records are ignored. */
   record: 5000,
   stale: 60_000,
+  /** Interval, in ms, at which a run looks for other processes that run the same job. */
+  others: 250,
 };
 
 /** Limits for result memory that is kept for later results. */
@@ -296,6 +290,8 @@ export const FILES = {
   slowRead: 0.1,
   /** Number of non-blocking calls before a blocking call is tried again. */
   rest: 1000,
+  /** Maximum ms of blocking reads in the main thread before other code of the thread runs. */
+  turn: 2,
 };
 
 /** Limits for boxes of arrays, and for NPY files. */

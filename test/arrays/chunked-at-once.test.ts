@@ -5,6 +5,11 @@ import * as fs from "node:fs";
 import * as path from "node:path";
 import { test } from "node:test";
 import { scatterChunked } from "../../src/arrays/chunked/functions.ts";
+import { createJob } from "../../src/arrays/chunked/job/create-job.ts";
+import { runJob } from "../../src/arrays/chunked/run/run-job.ts";
+import { Runner } from "../../src/arrays/chunked/run/runner.ts";
+import { tensor } from "../../src/core/tensor/tensor.ts";
+import { writeNpy } from "../../src/entries/npy.ts";
 import { openArray } from "../../src/entries/zarr.ts";
 import { caseCount } from "../support/cases.ts";
 import { makeHome, MEMORY, readAll, storeInputs } from "../support/job-files.ts";
@@ -129,3 +134,41 @@ for (const [what, turns] of TURNS) {
     },
   );
 }
+
+test("two runs of one job share its tasks", async () => {
+  const home = makeHome();
+  const at = (file: string): string => path.join(home, file);
+  const rows = Array.from({ length: 400 }, (_, row) => row);
+  fs.writeFileSync(at("data.npy"), writeNpy(tensor("int32", [400], rows)));
+  const ids = tensor("int64", [400, 1], rows.toReversed().map(BigInt));
+  fs.writeFileSync(at("ids.npy"), writeNpy(ids));
+  const [data, indices] = await Promise.all(
+    [at("data.npy"), at("ids.npy")].map((file) => openArray(file)),
+  );
+  const out = { format: "npy", path: at("out.npy") } as const;
+  const call = { function: "gatherND", options: {} };
+  const limits = { memory: MEMORY, threads: 0 };
+  const { stages } = await createJob({
+    folder: at("job"),
+    call,
+    data,
+    indices,
+    out,
+    ...limits,
+    blockShape: [2],
+  });
+  const { run } = Runner.prototype;
+  let begun = 0;
+  Runner.prototype.run = function (this: Runner, ...task) {
+    begun++;
+    return run.apply(this, task);
+  };
+  try {
+    await Promise.all([runJob(at("job"), limits), runJob(at("job"), limits)]);
+  } finally {
+    Runner.prototype.run = run;
+  }
+  const tasks = stages.reduce((sum, stage) => sum + stage.tasks, 0);
+  assert.ok(tasks > 400 && begun < 1.2 * tasks, `${begun} begun, of ${tasks}`);
+  assert.deepEqual(await readAll(at("out.npy")), rows.toReversed());
+});

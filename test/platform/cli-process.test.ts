@@ -158,3 +158,19 @@ for (const signal of ["SIGHUP", "SIGINT", "SIGTERM"] as const) {
     assert.ok(equals(load("kept.npy"), DATA));
   });
 }
+
+test("a program that Node gets as text runs jobs on threads", () => {
+  const entry = (name: string): string =>
+    JSON.stringify(new URL(`../../src/entries/${name}.js`, import.meta.url).href);
+  const program = `
+    import { gatherChunked } from ${entry("chunked")};
+    import { openArray } from ${entry("zarr")};
+    const [data, indices] = await Promise.all([openArray("d.npy"), openArray("i.npy")]);
+    await gatherChunked(data, indices, { out: "rows.npy", job: "text.job", threads: 1 });`;
+  const { status, stderr } = spawnSync(
+    process.execPath,
+    ["--input-type=module", "--eval", program],
+    { cwd: home, encoding: "utf8" },
+  );
+  assert.deepEqual([status, stderr], [0, ""]);
+});

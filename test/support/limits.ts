@@ -82,6 +82,7 @@ export const EXTREMES: { readonly [R in Name]: Readonly<Record<keyof Records[R],
     jobs: 1,
     record: 1,
     stale: 1000,
+    others: 0,
   },
   // A pool that kept empty buffers would keep buffers that users transferred.
   POOL: { most: 0, least: 1 },
@@ -90,7 +91,7 @@ export const EXTREMES: { readonly [R in Name]: Readonly<Record<keyof Records[R],
   // A shorter search finds fewer nodes.
   VERIFY: { reruns: 1, rerunTime: 0, oneThreadRuns: 1, searches: 60, searchTime: 30_000 },
   FIX: { runs: 2, nodeTime: 0, modelTime: 0, saving: 1e9 },
-  FILES: { atOnce: 1, short: 0, slowCall: 0, slowSync: 0, slowRead: 0, rest: 1 },
+  FILES: { atOnce: 1, short: 0, slowCall: 0, slowSync: 0, slowRead: 0, rest: 1, turn: 0 },
   ARRAYS: { tile: 1, run: 1, fileRun: 0, span: 1, chunk: 1, codes: 1 },
   ZARR: {
     // The padding consists of whole elements.

@@ -48,6 +48,13 @@ export interface ArrayType {
   readonly chunkShape: readonly number[];
 }
 
+/** A box to read, and the memory for its elements. */
+export interface ReadBox {
+  readonly start: readonly number[];
+  readonly shape: readonly number[];
+  readonly into: Uint8Array;
+}
+
 /**
  * An array that is stored in chunks. The argument `at` contains a chunk's coordinates in the chunk grid. A chunk's
  * elements are in row-major order. Chunks at the end of an axis are clipped to the array, even if the file pads them.
@@ -105,6 +112,8 @@ export interface ChunkedArray extends ArrayType {
     into: Uint8Array,
     most?: number,
   ): Promise<void>;
+  /** Reads several boxes like `readBytes`, but opens a file once for all of them. Absent if that saves nothing. */
+  readBoxes?(boxes: readonly ReadBox[]): Promise<void>;
   /** @returns false if the chunk is not stored; `into` is then filled with the fill value */
   readChunk(at: readonly number[], into: Uint8Array): Promise<boolean>;
   /** Replaces a whole chunk, atomically if the store allows it. */

@@ -9,7 +9,7 @@ import type * as Fs from "node:fs";
 import type * as Path from "node:path";
 import { FILES } from "../../core/limits.ts";
 import { OPEN } from "../../core/resources.ts";
-import { files, type OpenFile } from "./files.ts";
+import { files, openForMany, type OpenFile } from "./files.ts";
 import { moduleOfNode } from "./node.ts";
 import { TRAFFIC } from "./traffic.ts";
 
@@ -48,9 +48,10 @@ export const findStat = (file: string): Promise<Fs.Stats | null> =>
 export const printState = ({ size, mtimeMs }: { size: number; mtimeMs: number }): string =>
   `${size} ${Math.round(mtimeMs)}`;
 
-/** Opens a file, which must be closed with `closeFile`. */
-export async function openFile(file: string, flags: string): Promise<OpenFile> {
-  const handle = await files.open(file, flags === "r" ? readFlags() : flags);
+/** Opens a file, which must be closed with `closeFile`. `isForMany` is true for many short reads. */
+export async function openFile(file: string, flags: string, isForMany = false): Promise<OpenFile> {
+  const all = flags === "r" ? readFlags() : flags;
+  const handle = await (isForMany ? openForMany(file, all) : files.open(file, all));
   OPEN.files++;
   return handle;
 }
@@ -157,14 +158,15 @@ export async function makeFolders(folder: string): Promise<void> {
 
 /**
  * Opens a file, calls `use`, closes the file, and returns the result of `use`. The file's path is added to system
- * errors.
+ * errors. `isForMany` is true for many short reads.
  */
 export async function withFile<T>(
   file: string,
   flags: "r" | "r+" | "w" | "wx",
   use: (handle: OpenFile) => Promise<T>,
+  isForMany = false,
 ): Promise<T> {
-  const handle = await openFile(file, flags);
+  const handle = await openFile(file, flags, isForMany);
   try {
     return await use(handle);
   } catch (error) {

@@ -1,8 +1,9 @@
 /**
- * Provides the file system calls that tasks make for each chunk. The main thread uses Node's promise API. Worker
- * threads use blocking calls, because Node runs promise-based calls on yet another thread. Switching threads costs 60
- * to 250 µs, while the call itself takes 10 to 25 µs on a local disk. Slow calls, for example on a network file system,
- * use promises again, so that several calls can wait at the same time. Long reads and writes always use promises.
+ * Provides the file system calls that tasks make for each chunk. The main thread uses Node's promise API, except for
+ * many short reads. Worker threads use blocking calls, because Node runs promise-based calls on yet another thread.
+ * Switching threads costs 60 to 250 µs, while the call itself takes 10 to 25 µs on a local disk. Slow calls, for
+ * example on a network file system, use promises again, so that several calls can wait at the same time. Long reads and
+ * writes always use promises.
  */
 
 import type * as Fs from "node:fs";
@@ -65,16 +66,24 @@ export class Pace {
   #mean = 0;
   /** The number of promise-based calls until a blocking call is tried again. */
   #rest = 0;
+  readonly #turn: number;
+  /** The duration of blocking calls since the last promise-based call, in ms. */
+  #blocked = 0;
 
-  /** Calls stop blocking if their mean duration exceeds `slow` ms. */
-  constructor(slow: number, now = () => performance.now()) {
+  /**
+   * Calls stop blocking if their mean duration exceeds `slow` ms. After `turn` ms of blocking calls, one call does not
+   * block, so that other code of the thread runs.
+   */
+  constructor(slow: number, now = () => performance.now(), turn = Infinity) {
     this.#slow = slow;
     this.#now = now;
+    this.#turn = turn;
   }
 
   next(): boolean {
-    if (this.#rest === 0) return true;
-    this.#rest--;
+    if (this.#rest === 0 && this.#blocked < this.#turn) return true;
+    this.#rest = Math.max(0, this.#rest - 1);
+    this.#blocked = 0;
     return false;
   }
 
@@ -85,6 +94,7 @@ export class Pace {
     } finally {
       // The duration is capped, so that one slow call does not make all calls count as slow.
       const time = Math.min(this.#now() - begin, 2 * this.#slow);
+      this.#blocked += time;
       this.#mean += (time - this.#mean) / 16;
       if (this.#mean > this.#slow) [this.#mean, this.#rest] = [0, FILES.rest];
     }
@@ -184,3 +194,12 @@ class BlockingFile implements OpenFile {
 
 /** The file system calls for this thread. */
 export const files: Files = isMainThread ? promises : blockingFiles();
+
+const MAIN = new Pace(FILES.slowRead, undefined, FILES.turn);
+
+/** Opens a file for many short reads, which also block in the main thread as long as they are fast. */
+export async function openForMany(file: string, flags: string | number): Promise<OpenFile> {
+  if (!isMainThread) return files.open(file, flags);
+  const opened = await byCallback<number>((done) => sync.open(file, flags, done));
+  return new BlockingFile(opened, MAIN, { reads: MAIN, syncs: MAIN });
+}

@@ -23,6 +23,7 @@ import type {
   ChunkedArray,
   HeldBytes,
   PendingArray,
+  ReadBox,
   Staged,
 } from "./array.ts";
 import type { AxisBoxes } from "./axis-boxes.ts";
@@ -223,7 +224,14 @@ export class NpyArray implements ChunkedArray {
     shape: readonly number[],
     into: Uint8Array,
   ): Promise<void> {
-    await this.#readBox(checkRead(start, shape, into, this));
+    await this.readBoxes([{ start, shape, into }]);
+  }
+
+  async readBoxes(boxes: readonly ReadBox[]): Promise<void> {
+    const checked = boxes.map(({ start, shape, into }) => checkRead(start, shape, into, this));
+    await this.readFrom(async (read) => {
+      for (const box of checked) await this.#readBox(box, read);
+    }, boxes.length > 1);
   }
 
   async stateOf(): Promise<string> {
@@ -235,7 +243,8 @@ export class NpyArray implements ChunkedArray {
   }
 
   async readChunk(at: readonly number[], into: Uint8Array): Promise<boolean> {
-    await this.#readBox(checkChunkBytes(at, into, this, "into"));
+    const box = checkChunkBytes(at, into, this, "into");
+    await this.readFrom((read) => this.#readBox(box, read));
     return true;
   }
 
@@ -256,16 +265,22 @@ export class NpyArray implements ChunkedArray {
     });
   }
 
-  protected async readRuns(runs: readonly Run[], into: Uint8Array): Promise<void> {
-    await withFile(await this.place(), "r", async (handle) => {
-      for (const group of groupsOf(runs)) {
-        await readGroup((at, part) => readFully(handle, part, at), group, into);
-      }
-    });
+  /** Opens the file for `use`, which reads its bytes. `isForMany` is true for many short reads. */
+  protected async readFrom(use: (read: ReadAt) => Promise<void>, isForMany = false): Promise<void> {
+    const read = (handle: OpenFile) => use((at, part) => readFully(handle, part, at));
+    await withFile(await this.place(), "r", read, isForMany);
   }
 
-  async #readBox({ start, shape, bytes }: CheckedBox): Promise<void> {
-    await this.readRuns(this.#runs(start, shape), bytes);
+  protected async readGroups(
+    groups: Iterable<readonly Run[]>,
+    into: Uint8Array,
+    read: ReadAt,
+  ): Promise<void> {
+    for (const group of groups) await readGroup(read, group, into);
+  }
+
+  async #readBox({ start, shape, bytes }: CheckedBox, read: ReadAt): Promise<void> {
+    await this.readGroups(groupsOf(this.#runs(start, shape)), bytes, read);
     const { dtype, unit, bigEndian } = this.#head.type;
     if (bigEndian) swapBytes(bytes, unit);
     const position = dtype === "bool" ? findNonBool(bytes) : -1;

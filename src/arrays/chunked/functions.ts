@@ -25,6 +25,7 @@ import { isUrl } from "../boxes/file.ts";
 import type { CreateOptions } from "../zarr/create.ts";
 import { openArray } from "../zarr/open.ts";
 import { checkPath, checkRunOptions } from "./job/arguments.ts";
+import { gatherInMemory } from "./gather-in-memory.ts";
 import { checkCall, type CallSpec } from "./job/call-spec.ts";
 import { beginJob } from "./job/create-job.ts";
 import { removeJob } from "./job/job-folder.ts";
@@ -179,6 +180,8 @@ async function run(
     ...(shards !== undefined && { shards }),
   };
   const request = { folder, call, data, indices, updates, out, ...encoding, memory, threads };
+  if (updates === undefined && job === undefined && (await gatherInMemory(request, options)))
+    return openArray(place);
   const file = await beginJob(request);
   const { id, out: made } = file.spec;
   const end = async (): Promise<void> => {

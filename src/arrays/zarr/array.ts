@@ -6,6 +6,7 @@ import type {
   ChunkedArray,
   HeldBytes,
   PendingArray,
+  ReadBox,
   Staged,
 } from "../boxes/array.ts";
 import type { AxisBoxes } from "../boxes/axis-boxes.ts";
@@ -40,7 +41,7 @@ import { mostRead } from "./chunks/most-read.ts";
 import { printJson, type JsonObject } from "./json.ts";
 import { nestedKeys, parseKey, printKey, type Codec, type Metadata } from "./metadata.ts";
 import { checkEncodable, makePipeline, mostStored, type Pipeline } from "./chunks/pipeline.ts";
-import { inParallel, stagingOf, type Store } from "./stores/store.ts";
+import { inParallel, stagingOf, type Source, type Store } from "./stores/store.ts";
 
 /** The number and total size of the stored chunks. */
 export interface StoredChunks {
@@ -158,6 +159,31 @@ export class ZarrArray implements PendingArray {
     });
   }
 
+  /** Opens each chunk once for consecutive boxes in it. */
+  async readBoxes(boxes: readonly ReadBox[]): Promise<void> {
+    let opened: { readonly at: readonly number[]; readonly source: Source | null } | null = null;
+    try {
+      for (const { start, shape, into } of boxes) {
+        const { start: from, shape: dims, bytes } = checkRead(start, shape, into, this);
+        for (const { at, boxStart, chunkStart, shape: own } of chunksOf(
+          from,
+          dims,
+          this.chunkShape,
+        )) {
+          if (opened === null || !sameShape(opened.at, at)) {
+            await opened?.source?.close();
+            opened = null;
+            opened = { at, source: await this.#openChunk(at, boxes.length > 1) };
+          }
+          const box = { start: chunkStart, shape: own };
+          await this.#readFrom(opened.source, at, box, { bytes, shape: dims, start: boxStart });
+        }
+      }
+    } finally {
+      await opened?.source?.close();
+    }
+  }
+
   async stateOf(start: readonly number[], shape: readonly number[]): Promise<string> {
     const parts = [...chunksOf(start, shape, this.chunkShape)];
     const states = new Map<string, string>();
@@ -192,31 +218,39 @@ export class ZarrArray implements PendingArray {
   }
 
   async #readPart(at: readonly number[], box: Box, into: Place): Promise<boolean> {
+    const source = await this.#openChunk(at);
+    try {
+      return await this.#readFrom(source, at, box, into);
+    } finally {
+      await source?.close();
+    }
+  }
+
+  async #openChunk(at: readonly number[], isForMany = false): Promise<Source | null> {
     const unfinished = await this.findUnfinished?.();
     if (unfinished != null) throw unfinished.error;
     this.findUnfinished = null;
-    const key = printKey(this.metadata.keys, at);
-    const source = await this.store.open(key);
+    return this.store.open(printKey(this.metadata.keys, at), isForMany);
+  }
+
+  async #readFrom(
+    source: Source | null,
+    at: readonly number[],
+    box: Box,
+    into: Place,
+  ): Promise<boolean> {
     if (source === null) {
       await this.#checkKeys(at);
       this.#fill(into, box.shape);
       return false;
     }
-    const where = `the chunk ${key} of ${this.store.path}`;
-    try {
-      await readBox(this.#pipeline, source, {
-        box,
-        into,
-        where,
-        fill: this.metadata.fill,
-        buffers: this.#buffers,
-        concurrency: this.store.concurrency,
-      });
-    } catch (error) {
+    const where = `the chunk ${printKey(this.metadata.keys, at)} of ${this.store.path}`;
+    const { fill } = this.metadata;
+    const { concurrency } = this.store;
+    const reading = { box, into, where, fill, buffers: this.#buffers, concurrency };
+    await readBox(this.#pipeline, source, reading).catch(async (error: unknown) => {
       throw await namingPage(error, source, where);
-    } finally {
-      await source.close();
-    }
+    });
     return true;
   }
 

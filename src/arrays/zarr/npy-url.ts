@@ -2,7 +2,7 @@
 
 import type { ChunkedArray, HeldBytes } from "../boxes/array.ts";
 import { checkContiguous, headIn, NpyArray, type Head } from "../boxes/npy-array.ts";
-import { groupsOf, readGroup, type ReadAt, type Run } from "../boxes/runs.ts";
+import { readGroup, type ReadAt, type Run } from "../boxes/runs.ts";
 import { within } from "../boxes/urls.ts";
 import { malformed, TensorError } from "../../core/errors.ts";
 import { ARRAYS, HTTP } from "../../core/limits.ts";
@@ -73,10 +73,17 @@ class RemoteNpyArray extends NpyArray {
     throw this.#refusal();
   }
 
-  protected override async readRuns(runs: readonly Run[], into: Uint8Array): Promise<void> {
+  protected override readFrom(use: (read: ReadAt) => Promise<void>): Promise<void> {
     const { source } = this.#remote;
-    const read: ReadAt = (at, part) => source.read(at, part);
-    await inParallel(groupsOf(runs), HTTP.ranges, (group) => readGroup(read, group, into));
+    return use((at, part) => source.read(at, part));
+  }
+
+  protected override async readGroups(
+    groups: Iterable<readonly Run[]>,
+    into: Uint8Array,
+    read: ReadAt,
+  ): Promise<void> {
+    await inParallel(groups, HTTP.ranges, (group) => readGroup(read, group, into));
   }
 
   #refusal(): TensorError {

@@ -72,17 +72,24 @@ export const planFigures = async (request: JobRequest): Promise<JobPlan> =>
   (await planned(request)).plan;
 
 async function planned(request: JobRequest): Promise<PlannedJob> {
-  checkRequest(request);
   const { folder } = request;
-  const known = await findJob(folder);
-  await known?.close();
-  if (known !== null) {
-    const sentence = `${folder} already holds a job; ndscatter job status ${folder} shows its state`;
-    throw new TensorError("attribute", sentence, { key: "folder", file: folder });
+  const job = await planNew(request);
+  if (job !== null) {
+    const growth = await growthOf(job.spec, job.parts);
+    return { ...job, plan: { ...job.plan, growth } };
   }
+  const sentence = `${folder} already holds a job; ndscatter job status ${folder} shows its state`;
+  throw new TensorError("attribute", sentence, { key: "folder", file: folder });
+}
+
+/** Checks and plans a request, or returns null if the folder contains a job. */
+export async function planNew(request: JobRequest): Promise<PlannedJob | null> {
+  checkRequest(request);
+  const known = await findJob(request.folder);
+  await known?.close();
+  if (known !== null) return null;
   await checkInputs(request, null);
-  const { plan, spec, parts } = await planRequest(request, hashOf(request));
-  return { plan: { ...plan, growth: await growthOf(spec, parts) }, spec, parts };
+  return planRequest(request, hashOf(request));
 }
 
 /**

@@ -8,6 +8,7 @@ import * as path from "node:path";
 import type { OpenFile } from "../../boxes/files.ts";
 import { closeFile, isCode, isThere, openFile, placeError, readText } from "../../boxes/file.ts";
 import { malformed, TensorError } from "../../../core/errors.ts";
+import { CHUNKED } from "../../../core/limits.ts";
 import { fileOf } from "../stages/context.ts";
 import { parseSpec, type JobSpec } from "./spec.ts";
 
@@ -72,12 +73,22 @@ export async function findJob(folder: string): Promise<BegunJob | null> {
   try {
     const text = await readText(handle, specFile(folder));
     // After a crash, zeros may replace the appended line, and later runs may append more lines.
-    const spec = parseSpec(text.replace(/[\0\n]+$/, ""));
+    const spec = specOf(text.replace(/[\0\n]+$/, ""));
     return { folder, spec, isComplete: () => endsComplete(handle), close: () => closeFile(handle) };
   } catch (error) {
     await closeFile(handle);
     throw error;
   }
+}
+
+/** The specs of the texts that were parsed last, because each task reads the same file several times. */
+const parsed = new Map<string, JobSpec>();
+
+function specOf(text: string): JobSpec {
+  const spec = parsed.get(text) ?? parseSpec(text);
+  parsed.set(text, spec);
+  for (const old of parsed.keys()) if (parsed.size > CHUNKED.jobs) parsed.delete(old);
+  return spec;
 }
 
 export async function readSpec(folder: string): Promise<JobSpec> {

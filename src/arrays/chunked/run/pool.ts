@@ -180,6 +180,8 @@ class Slot {
   #make(): Worker {
     const worker = new Worker(new URL(WORKER, import.meta.url), {
       workerData: this.#options,
+      // Arguments such as `--input-type`, with which this process may read its program as text, are not for a file.
+      execArgv: [],
       // The option is omitted in Bun, which would print a warning.
       ...(!("bun" in process.versions) && { resourceLimits: { maxYoungGenerationSizeMb: YOUNG } }),
     });

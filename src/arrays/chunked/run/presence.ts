@@ -61,8 +61,10 @@ export class Presence {
       running: 0,
       isNew: true,
     };
+    if (!this.#works.has(key))
+      this.#last = this.#last.then(() => this.#write(work)).catch(() => {});
     this.#works.set(key, work);
-    // A job that is shorter than the interval leaves no record. The timer does not keep the process alive.
+    // The timer does not keep the process alive.
     this.#timer ??= setInterval(() => {
       this.#last = this.#last.then(() => this.#renew());
     }, CHUNKED.record).unref();

@@ -2,6 +2,7 @@
 
 import { namesOf, optionsOf, printAmount, type Signal } from "../../../core/foreign.ts";
 import { availableParallelism } from "node:os";
+import { CHUNKED } from "../../../core/limits.ts";
 import { checkCount, threadsFor } from "../stages/budget.ts";
 import { fileOf, needsOf, type JobContext } from "../stages/context.ts";
 import { checkPath, checkRunOptions } from "../job/arguments.ts";
@@ -23,6 +24,7 @@ import { isThere, placeError } from "../../boxes/file.ts";
 import { printShortage } from "../job/shortage.ts";
 import { checkStageDisk, freeSpaceOf, type FreeSpace } from "../job/disk.ts";
 import { tookOf } from "../job/took.ts";
+import { workersOf } from "../job/workers.ts";
 import { forgetDamaged } from "../job/written.ts";
 import { isDone, openSpec, type BegunJob } from "../job/spec-file.ts";
 import type { JobSpec } from "../job/spec.ts";
@@ -229,7 +231,7 @@ async function runStage(
   freeOf: FreeSpace,
 ): Promise<void> {
   const { folder } = job;
-  const left = await remainingTasks(job, name);
+  let left = await remainingTasks(job, name);
   await checkStageDisk(context, name, left.length / Math.max(1, tasks), freeOf);
   const before = tasks - left.length;
   const begin = performance.now();
@@ -242,11 +244,20 @@ async function runStage(
     const seconds = (performance.now() - begin) / 1000;
     onProgress?.({ stage: name, done, tasks, taskBytes, seconds, before });
   };
+  // A task that changes chunks in place may be marked before it has ended.
+  const isDoneElsewhere = async (task: number): Promise<boolean> =>
+    name !== "finish" &&
+    !(name === "apply" && context.spec.inPlace) &&
+    (await isThere(fileOf.task(folder, FOLDERS[name], task)));
+  const sharing = new Sharing(job);
   const work = async (): Promise<void> => {
-    while (next < left.length && left[next] < end) {
-      signal?.throwIfAborted();
+    while (next < left.length) {
+      if (await sharing.begins()) [left, next] = [shuffled(left.slice(next)), 0];
       const task = left[next++];
-      await pool.run(folder, name, task, signal, job.id);
+      // Another lane may have taken the last task meanwhile.
+      if (task === undefined || task > end) continue;
+      signal?.throwIfAborted();
+      if (!(await isDoneElsewhere(task))) await pool.run(folder, name, task, signal, job.id);
       done++;
       report();
       if (name !== "partition") continue;
@@ -264,6 +275,40 @@ async function runStage(
     await Promise.allSettled(workers);
     throw error;
   }
+}
+
+/** Notices other processes that run the same job. */
+class Sharing {
+  readonly #job: Job;
+  #next = 0;
+  #isShared = false;
+
+  constructor(job: Job) {
+    this.#job = job;
+  }
+
+  /** Returns true once, as soon as another process records that it works on the job. */
+  async begins(): Promise<boolean> {
+    if (this.#isShared || performance.now() < this.#next) return false;
+    this.#next = performance.now() + CHUNKED.others;
+    const { length } = await workersOf(this.#job);
+    if (length < 2 || this.#isShared) return false;
+    this.#isShared = true;
+    return true;
+  }
+}
+
+/**
+ * Returns tasks in random order. Processes that share a job then rarely run the same task at the same time, and a task
+ * that another process has done takes little time.
+ */
+function shuffled(tasks: readonly number[]): number[] {
+  const order = [...tasks];
+  for (let last = order.length - 1; last > 0; last--) {
+    const at = Math.floor(Math.random() * (last + 1));
+    [order[at], order[last]] = [order[last], order[at]];
+  }
+  return order;
 }
 
 /** Returns the number of element bytes that a task reads and writes, without positions and other numbers. */

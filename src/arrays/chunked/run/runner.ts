@@ -13,13 +13,14 @@ import { openContext, type StageName } from "../job/job.ts";
 import { replaced } from "../job/owner.ts";
 import { checkFolderIn, checkJobIn, guardOf, type Roots } from "../job/roots.ts";
 import { readSpec } from "../job/spec-file.ts";
+import type { JobSpec } from "../job/spec.ts";
 import { processMemory } from "./process-memory.ts";
 import { runTask } from "./tasks.ts";
 import { Workspace } from "../stages/workspace.ts";
 
 interface OpenJob {
   readonly folder: string;
-  readonly spec: string;
+  readonly spec: JobSpec;
   readonly context: Promise<JobContext>;
 }
 
@@ -97,8 +98,7 @@ export class Runner {
     if (spec.out.format === "zarr" && !isUrl(spec.out.path)) await checkStaging(spec.out.path);
     const known = jobs.get(spec.id);
     // If `job.json` has changed, the arrays are opened again, because their locations must be checked again.
-    const text = JSON.stringify(spec);
-    if (known?.folder === folder && known.spec === text) return known.context;
+    if (known?.folder === folder && known.spec === spec) return known.context;
     const surplus = Math.max(0, jobs.size + 1 - CHUNKED.jobs);
     for (const old of [...jobs.keys()].slice(0, surplus)) jobs.delete(old);
     const context = openContext(
@@ -106,7 +106,7 @@ export class Runner {
       spec,
       this.#roots === null ? undefined : guardOf(this.#roots),
     );
-    jobs.set(spec.id, { folder, spec: text, context });
+    jobs.set(spec.id, { folder, spec, context });
     context.catch(() => jobs.delete(spec.id));
     return context;
   }

@@ -2,6 +2,7 @@
 
 import type { Box } from "../../boxes/grid.ts";
 import { malformed } from "../../../core/errors.ts";
+import { DTYPES } from "../../../core/tensor/dtype.ts";
 import { part, product, sameShape, stridesOf } from "../../../core/tensor/shape.ts";
 import { fileOf, splitShape, type JobContext } from "./context.ts";
 import { fragmentAt, type Fragment } from "./fragment-layout.ts";
@@ -56,11 +57,11 @@ export async function chunkTasksOf(
 }
 
 export async function readData(
-  job: JobContext,
-  { at, box }: ChunkTask,
+  job: Pick<JobContext, "data">,
+  { at, box }: Pick<ChunkTask, "at" | "box">,
   memory: Workspace,
 ): Promise<{ bytes: Uint8Array; isStored: boolean }> {
-  const bytes = memory.bytes("data", product(box.shape) * job.elementBytes);
+  const bytes = memory.bytes("data", product(box.shape) * DTYPES[job.data.dtype].bytes);
   return { bytes, isStored: await job.data.readChunk(at, bytes) };
 }
 
@@ -85,7 +86,11 @@ export function checkRows(
 }
 
 /** Converts rows of a whole chunk to rows of this chunk, if it is clipped along an axis after the first. */
-export function renumber(rows: Uint32Array, { address, data }: JobContext, box: Box): void {
+export function renumber(
+  rows: Uint32Array,
+  { address, data }: Pick<JobContext, "address" | "data">,
+  box: Box,
+): void {
   const whole = part(data.chunkShape, 0, address.addressed);
   const { lead } = splitShape(box.shape, address.addressed);
   if (sameShape(whole.slice(1), lead.slice(1))) return;

@@ -56,7 +56,7 @@ export const fileOf = {
     path.join(folder, stage, String(task)),
 } as const;
 
-const bytesOfPieces = ({ pieces }: Address, elementBytes: number): readonly number[] =>
+export const bytesOfPieces = ({ pieces }: Address, elementBytes: number): readonly number[] =>
   Array.from({ length: pieces.size }, (_, i) => product(pieces.box(i).shape) * elementBytes);
 
 export function contextOf(folder: string, spec: JobSpec, arrays: JobArrays): JobContext {

@@ -1,11 +1,11 @@
 /** Runs the stage `apply` of a gather, which writes the slices that blocks request from a task's chunks. */
 
 import { CHUNKED } from "../../../core/limits.ts";
+import { DTYPES } from "../../../core/tensor/dtype.ts";
 import { product } from "../../../core/tensor/shape.ts";
 import { checkRows, readData, renumber, type ChunkTask } from "./chunk-task.ts";
 import { isReadByRows, isSmall } from "./budget.ts";
 import { fileOf, ROWS, splitShape, type JobContext } from "./context.ts";
-import type { Fragment } from "./fragment-layout.ts";
 import { inGroups, readColumn, readColumns, writeFragments } from "./fragments.ts";
 import { elementsOf, gatherSlices, toOffsets } from "./move.ts";
 import type { Workspace } from "./workspace.ts";
@@ -70,10 +70,10 @@ async function gatherGroup(
   const [{ piece, slice }] = group;
   if (group.every(({ entries }) => entries === 0)) return;
   const { dtype } = job.data;
-  const { bytes, spans } =
+  const { bytes, moveRows } =
     group.length === 1
-      ? await readWanted(job, group[0], memory)
-      : { bytes: await readTogether(job, group, memory), spans: null };
+      ? await readWanted(job, group[0], (wants) => readRows(job, group[0], wants, memory), memory)
+      : { bytes: await readTogether(job, group, memory), moveRows: () => {} };
   const data = elementsOf(dtype, bytes);
   for (let block = 0; block < blocks.size; block++) {
     const count = countOf(group, block);
@@ -87,7 +87,7 @@ async function gatherGroup(
       rows,
     );
     addressTogether(job, group, block, rows);
-    if (spans !== null) moveToSpans(rows, spans, rowsOfPlace(job, group[0]));
+    moveRows(rows);
     gatherSlices(
       memory.executor,
       dtype,
@@ -136,18 +136,22 @@ function addressTogether(
   }
 }
 
-/** Reads the rows that a fragment requests from a chunk. */
+/** Passes the rows that all blocks request from a chunk. */
 async function readRows(
   job: JobContext,
   task: ChunkTask,
-  fragment: Fragment,
+  wants: (rows: Uint32Array) => void,
   memory: Workspace,
-): Promise<Uint32Array> {
-  const rows = memory.words("rows", fragment.count);
-  await readColumn(fragment, job.shuffle, ROWS, 0, rows);
-  checkRows(rows, job, task);
-  renumber(rows, job, task.box);
-  return rows;
+): Promise<void> {
+  for (let block = 0; block < job.blocks.size; block++) {
+    const fragment = task.fragmentOf(block);
+    const rows = memory.words("rows", fragment.count);
+    if (rows.length === 0) continue;
+    await readColumn(fragment, job.shuffle, ROWS, 0, rows);
+    checkRows(rows, job, task);
+    renumber(rows, job, task.box);
+    wants(rows);
+  }
 }
 
 /** Consecutive coordinates on a chunk's first axis. In memory, spans follow one another. */
@@ -158,45 +162,49 @@ interface Span {
   readonly before: number;
 }
 
+/** The elements that a gather needs from a chunk, and maybe others. */
+interface Wanted {
+  readonly bytes: Uint8Array;
+  /** Converts row numbers of the chunk, in place, to row numbers in `bytes`. */
+  moveRows(rows: Uint32Array): void;
+}
+
 /**
  * Reads the part of a chunk that a gather needs. If the file stores elements without encoding, a few scattered rows are
- * read individually, because allocating a whole chunk would take longer.
+ * read individually, because reading a whole chunk would take longer. `visit` passes the wanted rows.
  */
-async function readWanted(
-  job: JobContext,
-  task: ChunkTask,
+export async function readWanted(
+  job: Pick<JobContext, "address" | "data">,
+  task: Pick<ChunkTask, "at" | "box" | "entries">,
+  visit: (wants: (rows: Uint32Array) => void) => Promise<void>,
   memory: Workspace,
-): Promise<{ bytes: Uint8Array; spans: readonly Span[] | null }> {
-  const { address, data: array, elementBytes } = job;
-  const { box, entries, countOf, fragmentOf } = task;
-  const size = product(box.shape) * elementBytes;
+): Promise<Wanted> {
+  const { address, data: array } = job;
+  const { box, entries } = task;
+  const size = product(box.shape) * DTYPES[array.dtype].bytes;
   const { gap } = CHUNKED;
-  if (!isReadByRows(array) || entries * gap >= size || address.addressed === 0) {
-    return { bytes: (await readData(job, task, memory)).bytes, spans: null };
-  }
+  if (!isReadByRows(array) || entries * gap >= size || address.addressed === 0)
+    return { bytes: (await readData(job, task, memory)).bytes, moveRows: () => {} };
   const [length, ...rest] = box.shape;
-  // The variable `step` counts bytes per coordinate on the first axis.
+  // The variable `step` counts bytes per coordinate on the first axis, and `ofPlace` counts rows.
   const step = size / length;
-  const ofPlace = rowsOfPlace(job, task);
+  const ofPlace = product(splitShape(rest, address.addressed - 1).lead);
   const wanted = new Set<number>();
-  for (let block = 0; block < job.blocks.size; block++) {
-    if (countOf(block) === 0) continue;
-    const rows = await readRows(job, task, fragmentOf(block), memory);
+  await visit((rows) => {
     for (const row of rows) wanted.add(Math.floor(row / ofPlace));
-  }
+  });
   const spans = spansOf(Uint32Array.from(wanted).sort(), Math.ceil(gap / step));
   const { before, count } = spans[spans.length - 1];
   const bytes = memory.bytes("data", (before + count) * step);
-  await inGroups(spans, async (span) => {
-    const start = [box.start[0] + span.first, ...box.start.slice(1)];
-    const into = bytes.subarray(span.before * step, (span.before + span.count) * step);
-    await array.readBytes(start, [span.count, ...rest], into);
-  });
-  return { bytes, spans };
+  const boxes = spans.map((span) => ({
+    start: [box.start[0] + span.first, ...box.start.slice(1)],
+    shape: [span.count, ...rest],
+    into: bytes.subarray(span.before * step, (span.before + span.count) * step),
+  }));
+  if (array.readBoxes !== undefined) await array.readBoxes(boxes);
+  else await inGroups(boxes, ({ start, shape, into }) => array.readBytes(start, shape, into));
+  return { bytes, moveRows: (rows) => moveToSpans(rows, spans, ofPlace) };
 }
-
-const rowsOfPlace = ({ address }: JobContext, { box }: ChunkTask): number =>
-  product(splitShape(box.shape.slice(1), address.addressed - 1).lead);
 
 /** Groups sorted coordinates into spans with gaps of at least `gap` between them. */
 function spansOf(places: Uint32Array, gap: number): Span[] {

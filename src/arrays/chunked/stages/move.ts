@@ -45,7 +45,10 @@ export function gatherSlices(
   callNow(executor, fields, (session) => session.gather(plan, dtype, data, out));
 }
 
-/** Writes slices of `slice` elements, so that the slice of data at offset p becomes update p. */
+/**
+ * Writes slices of `slice` elements, so that the slice of data at offset p becomes update p, or update `source[p]` if a
+ * source is given.
+ */
 export function placeSlices(
   executor: Executor,
   dtype: DType,
@@ -54,12 +57,13 @@ export function placeSlices(
   updates: Storage,
   data: Storage,
   fields: ErrorContext,
+  source?: Uint32Array,
 ): void {
   scatter(
     executor,
     dtype,
     "none",
-    planOf(offsets, slice, data.length / DTYPES[dtype].lanes),
+    planOf(offsets, slice, data.length / DTYPES[dtype].lanes, source),
     updates,
     data,
     fields,

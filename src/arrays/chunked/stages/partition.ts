@@ -91,9 +91,12 @@ function combined(
   return combineEntries(rows, starts, positions, chunkRows, settings.reduction === "none");
 }
 
-/** Finds the chunk and the row of each position in a block. */
-async function locateBlock(
-  job: JobContext,
+/**
+ * Finds the chunk and the row of each position in a box of positions. Throws an `index-out-of-range` error for the
+ * first bad index.
+ */
+export async function locateBlock(
+  job: Pick<JobContext, "address" | "data" | "indices" | "resolved">,
   box: Box,
   located: { leads: Uint32Array; rows: Uint32Array },
   memory: Workspace,
@@ -110,7 +113,7 @@ async function locateBlock(
   if (bad !== -1) throw badIndex(job.resolved, job.data.shape, tensor, start, bad);
 }
 
-function locateRules(job: JobContext): LocateRules {
+function locateRules(job: Pick<JobContext, "resolved">): LocateRules {
   const { negative, bounds } = indexRules(job.resolved);
   return { negative, bounds: bounds === "drop" || bounds === "fill" ? "skip" : bounds };
 }

@@ -13,6 +13,21 @@ import { putNew } from "./publish.ts";
 import type { Workspace } from "./workspace.ts";
 
 export async function placeBlock(job: JobContext, block: number, memory: Workspace): Promise<void> {
+  const count = product(job.blocks.box(block).shape);
+  const read = (piece: number): Promise<Uint8Array> => readPiece(job, block, piece, count, memory);
+  await mark(job, "placed", block, printSizes(await writeBlock(job, block, read, memory)));
+}
+
+/**
+ * Writes the output chunks of a block, and returns their stored sizes. `slicesOf` returns a piece of each slice in the
+ * block, in position order.
+ */
+export async function writeBlock(
+  job: JobContext,
+  block: number,
+  slicesOf: (piece: number) => Promise<Uint8Array>,
+  memory: Workspace,
+): Promise<number[]> {
   const { address, elementBytes, isCut, out } = job;
   const at = job.blocks.at(block);
   const count = product(job.blocks.box(block).shape);
@@ -23,17 +38,17 @@ export async function placeBlock(job: JobContext, block: number, memory: Workspa
   const whole = memory.bytes("whole", isWhole ? count * product(address.slice) * elementBytes : 0);
   let sizes: number[] = [];
   for (let piece = 0; piece < pieces; piece++) {
-    const slices = await readPiece(job, block, piece, count, memory);
+    const slices = await slicesOf(piece);
     if (isWhole) interleave(job, slices, piece, count, whole);
     else if (isCut) sizes = sizes.concat(await cut(job, block, slices, memory));
     else sizes.push(await putNew(job, [...at, ...address.pieces.at(piece)], slices));
   }
   if (isWhole && isCut) sizes = sizes.concat(await cut(job, block, whole, memory));
   else if (isWhole) sizes.push(await putNew(job, [...at, ...address.slice.map(() => 0)], whole));
-  await mark(job, "placed", block, printSizes(sizes));
+  return sizes;
 }
 
-/** Returns the output chunks of `placeBlock`, in the order in which they are written. */
+/** Returns the output chunks of `writeBlock`, in the order in which they are written. */
 export function chunksOfBlock(job: JobContext, block: number): (readonly number[])[] {
   const { address, blocks, isCut, out } = job;
   const { pieces, slice } = address;

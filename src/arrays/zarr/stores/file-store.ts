@@ -56,8 +56,8 @@ const fileSource = (handle: OpenFile, size: number): Source => ({
   close: () => closeFile(handle),
 });
 
-async function openSource(file: string): Promise<Source | null> {
-  const handle = await ifThere(() => openFile(file, "r"));
+async function openSource(file: string, isForMany = false): Promise<Source | null> {
+  const handle = await ifThere(() => openFile(file, "r", isForMany));
   if (handle === null) return null;
   try {
     const stat = await handle.stat();
@@ -188,8 +188,8 @@ export class FileStore implements Store {
     return file;
   }
 
-  async open(key: string): Promise<Source | null> {
-    return openSource(await this.fileToRead(key));
+  async open(key: string, isForMany = false): Promise<Source | null> {
+    return openSource(await this.fileToRead(key), isForMany);
   }
 
   async head(length: number): Promise<Uint8Array | null> {

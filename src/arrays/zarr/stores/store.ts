@@ -31,8 +31,8 @@ export interface Store {
   readonly path: string;
   /** The maximum number of concurrent requests. */
   readonly concurrency: number;
-  /** Returns null if the object does not exist. */
-  open(key: string): Promise<Source | null>;
+  /** Returns null if the object does not exist. `isForMany` is true for many short reads. */
+  open(key: string, isForMany?: boolean): Promise<Source | null>;
   /**
    * Returns text that changes whenever an object changes: size and time, or the ETag. Without an object, the text is
    * empty.

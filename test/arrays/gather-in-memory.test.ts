@@ -1,0 +1,315 @@
+/** Gathers from files whose result fits in memory run without a job. */
+
+import assert from "node:assert/strict";
+import * as fs from "node:fs";
+import * as path from "node:path";
+import { test } from "node:test";
+import { gatherChunked, type ChunkedOptions } from "../../src/arrays/chunked/functions.ts";
+import { createJob } from "../../src/arrays/chunked/job/create-job.ts";
+import { HOST } from "../../src/arrays/chunked/job/temporary.ts";
+import type { JobProgress } from "../../src/arrays/chunked/run/run-job.ts";
+import type { ChunkedArray } from "../../src/arrays/boxes/array.ts";
+import { gather, gatherElements, gatherND } from "../../src/core/functions.ts";
+import { equals } from "../../src/core/tensor/compare.ts";
+import type { DType } from "../../src/core/tensor/dtype.ts";
+import { tensor, type Tensor } from "../../src/core/tensor/tensor.ts";
+import { writeNpy } from "../../src/entries/npy.ts";
+import { createArray, openArray } from "../../src/entries/zarr.ts";
+import { caseCount } from "../support/cases.ts";
+import { makeHome, MEMORY, store } from "../support/job-files.ts";
+import { setLimits } from "../support/limits.ts";
+import { randomFrom, randomTensor, type Random } from "../support/random.ts";
+import { assertRejected } from "../support/refusal.ts";
+
+const pick = <T>(random: Random, list: readonly T[]): T => list[random(list.length)];
+
+/** Writes a tensor to a file of some format, in chunks of some shape. */
+async function stored(random: Random, file: string, values: Tensor): Promise<ChunkedArray> {
+  const { dtype, shape } = values;
+  if (random(3) === 0) {
+    fs.writeFileSync(`${file}.npy`, writeNpy(values));
+    return openArray(`${file}.npy`);
+  }
+  const chunkShape = shape.map((dim) => 1 + random(Math.max(1, dim + 1)));
+  const codecs = pick<readonly string[]>(random, [[], [], ["zstd"], ["gzip"]]);
+  const shards = random(4) === 0 ? chunkShape.map((size) => size * (1 + random(3))) : null;
+  const array = await createArray(`${file}.zarr`, { dtype, shape, chunkShape, codecs, shards });
+  // Some chunks are not stored.
+  if (random(5) > 0) await array.write(values);
+  return array;
+}
+
+const indexTensor = (
+  dtype: "int32" | "int64",
+  shape: readonly number[],
+  values: readonly number[],
+): Tensor =>
+  dtype === "int32"
+    ? tensor(dtype, shape, Int32Array.from(values))
+    : tensor(dtype, shape, BigInt64Array.from(values, BigInt));
+
+interface Drawn {
+  readonly data: Tensor;
+  readonly indices: Tensor;
+  readonly options: Partial<ChunkedOptions>;
+  expected(data: Tensor): Tensor;
+}
+
+/** Draws a call: its data has all kinds of axes, and some of its indices are negative, and outside if allowed. */
+function drawn(random: Random): Drawn {
+  const dtype = pick<DType>(random, ["uint8", "float16", "float32", "int64", "complex128"]);
+  const shape = Array.from({ length: 1 + random(3) }, () => 1 + random(7));
+  const data = randomTensor(dtype, shape, random);
+  const bounds = pick(random, ["error", "clip", "fill"] as const);
+  const indexOf = (dim: number): number =>
+    random(2 * dim) - dim + (bounds === "error" ? 0 : random(3));
+  const integers = pick(random, ["int32", "int64"] as const);
+  const make = (own: readonly number[], dimOf: (at: number) => number): Tensor =>
+    indexTensor(
+      integers,
+      own,
+      Array.from({ length: own.reduce((a, b) => a * b, 1) }, (_, at) => indexOf(dimOf(at))),
+    );
+  const form = random(3);
+  if (form === 0) {
+    const k = 1 + random(shape.length);
+    const batchDims = k < shape.length ? random(2) : 0;
+    const counts = batchDims === 1 ? [shape[0], random(6)] : [random(6), 1 + random(3)];
+    const indices = make([...counts, k], (at) => shape[batchDims + (at % k)]);
+    const own = { batchDims, bounds };
+    return { data, indices, options: own, expected: (one) => gatherND(one, indices, own) };
+  }
+  const axis = random(shape.length);
+  const own = { axis, bounds };
+  if (form === 1) {
+    const counts = shape.map((dim, d) => (d === axis ? random(9) : 1 + random(dim)));
+    const indices = make(counts, () => shape[axis]);
+    const options = { ...own, function: "gatherElements" };
+    return { data, indices, options, expected: (one) => gatherElements(one, indices, own) };
+  }
+  const indices = make([random(7), 1 + random(2)], () => shape[axis]);
+  const options = { ...own, function: "gather" };
+  return { data, indices, options, expected: (one) => gather(one, indices, own) };
+}
+
+test("a gather of any form, in and out of any file, is that in memory", async () => {
+  const home = makeHome();
+  for (let turn = 0; turn < caseCount(800); turn++) {
+    const random = randomFrom(3000 + turn);
+    const { data, indices, options, expected } = drawn(random);
+    const own = path.join(home, String(turn));
+    fs.mkdirSync(own);
+    const CHUNKED = { gap: pick(random, [1, 40, 65_536]), reads: 1 + random(8) };
+    const restore = setLimits({ CHUNKED });
+    try {
+      const input = await stored(random, path.join(own, "data"), data);
+      const ids = path.join(own, "ids.npy");
+      fs.writeFileSync(ids, writeNpy(indices));
+      const right = expected(await input.read());
+      const out = path.join(own, "folder", pick(random, ["out.zarr", "out.npy"]));
+      const chunkShape = right.shape.map((dim) => 1 + random(dim + 1));
+      const isCut = out.endsWith(".zarr") && random(3) === 0;
+      const stages = new Set<string>();
+      const made = await gatherChunked(input, await openArray(ids), {
+        ...{ ...options, ...(isCut && { chunkShape }), out, memory: MEMORY, threads: 0 },
+        onProgress: ({ stage }) => void stages.add(stage),
+      });
+      const what = `turn ${turn}: ${JSON.stringify(options)} of ${data.dtype} ${data.shape.join()}`;
+      assert.ok(equals(await made.read(), right), what);
+      assert.deepEqual([...stages], ["apply", "place"], what);
+      assert.deepEqual(fs.readdirSync(path.dirname(out)), [path.basename(out)], what);
+      assert.ok(!fs.existsSync(path.join(out, ".ndscatter")), what);
+    } finally {
+      restore();
+    }
+  }
+});
+
+/** A folder with 40 rows of 3 numbers in chunks of 4 rows, and indices. */
+async function makeRows(ids: readonly number[]) {
+  const home = makeHome();
+  const values = tensor(
+    "int32",
+    [40, 3],
+    Int32Array.from({ length: 120 }, (_, at) => at),
+  );
+  await store(path.join(home, "data.zarr"), values, [4, 3]);
+  const indices = tensor("int64", [ids.length, 1], BigInt64Array.from(ids, BigInt));
+  fs.writeFileSync(path.join(home, "ids.npy"), writeNpy(indices));
+  const data = await openArray(path.join(home, "data.zarr"));
+  const rows = gatherND(values, indices, { bounds: "clip" });
+  return { home, data, indices: await openArray(path.join(home, "ids.npy")), rows };
+}
+
+const INPUTS = ["data.zarr", "ids.npy"];
+const OUTPUTS = ["out.npy", "out.zarr"];
+
+test("a bad index is found before anything is written", async () => {
+  const { home, data, indices } = await makeRows([1, 40, 3]);
+  for (const name of OUTPUTS) {
+    const out = path.join(home, "new", name);
+    const facts = { at: [1, 0], got: 40 };
+    await assertRejected("index-out-of-range", facts, () => gatherChunked(data, indices, { out }));
+    assert.deepEqual(fs.readdirSync(home).sort(), INPUTS);
+  }
+});
+
+test("data that changes while it is read is reported, and nothing is written", async () => {
+  for (const name of OUTPUTS) {
+    const { home, data, indices } = await makeRows([1, 39, 20]);
+    let isChanged = false;
+    const onProgress = ({ done }: JobProgress): void => {
+      if (done < 3 || isChanged) return;
+      isChanged = true;
+      const time = new Date(2001, 1, 1);
+      fs.utimesSync(path.join(home, "data.zarr/c/5/0"), time, time);
+    };
+    const facts = { input: "data", file: path.join(home, "data.zarr") };
+    const out = path.join(home, name);
+    await assertRejected("attribute", facts, () =>
+      gatherChunked(data, indices, { out, onProgress }),
+    );
+    assert.ok(isChanged);
+    assert.deepEqual(fs.readdirSync(home).sort(), INPUTS);
+  }
+});
+
+test("a signal ends a gather, which leaves nothing", async () => {
+  for (const [name, stage] of OUTPUTS.flatMap((one) => [
+    [one, "apply"],
+    [one, "place"],
+  ])) {
+    const { home, data, indices } = await makeRows([1, 39, 20]);
+    const controller = new AbortController();
+    const onProgress = (progress: JobProgress): void => {
+      if (progress.stage === stage) controller.abort(new Error("enough"));
+    };
+    const options = { out: path.join(home, name), signal: controller.signal, onProgress };
+    await assert.rejects(gatherChunked(data, indices, options), /enough/);
+    assert.deepEqual(fs.readdirSync(home).sort(), INPUTS);
+  }
+});
+
+test("of two gathers into one output, one array results, and nothing else is left", async () => {
+  for (const name of OUTPUTS) {
+    const { home, data, indices, rows } = await makeRows([1, 39, 20]);
+    const out = path.join(home, name);
+    const both = await Promise.allSettled(
+      [0, 1].map(() => gatherChunked(data, indices, { out, threads: 0 })),
+    );
+    for (const one of both)
+      if (one.status === "rejected") assert.match(String(one.reason), /exists; remove it/);
+    assert.ok(both.some(({ status }) => status === "fulfilled"));
+    assert.ok(equals(await (await openArray(out)).read(), rows));
+    assert.deepEqual(fs.readdirSync(home).sort(), [...INPUTS, name].sort());
+  }
+});
+
+test("an array that another program creates meanwhile is kept", async () => {
+  for (const name of OUTPUTS) {
+    const { home, data, indices } = await makeRows([1, 39, 20]);
+    const out = path.join(home, name);
+    const other = tensor("int32", [1], [7]);
+    const onProgress = ({ stage, done }: JobProgress): void => {
+      if (stage !== "place" || done > 0) return;
+      const isFolder = name.endsWith(".zarr");
+      if (isFolder) fs.mkdirSync(out);
+      fs.writeFileSync(isFolder ? path.join(out, "own.npy") : out, writeNpy(other));
+    };
+    await assertRejected("attribute", { key: "out" }, () =>
+      gatherChunked(data, indices, { out, onProgress }),
+    );
+    const kept = name.endsWith(".zarr") ? path.join(out, "own.npy") : out;
+    assert.ok(equals(await (await openArray(kept)).read(), other));
+    assert.deepEqual(fs.readdirSync(home).sort(), [...INPUTS, name].sort());
+  }
+});
+
+test("skipped positions are zeros in memory that an earlier gather has used", async () => {
+  const ids = Array.from({ length: 20_000 }, (_, at) => (at % 3 === 0 ? 1000 : at % 40));
+  const { home, data, indices } = await makeRows(ids);
+  for (const [turn, bounds] of (["clip", "fill", "clip", "fill"] as const).entries()) {
+    const out = path.join(home, `${turn}.npy`);
+    const made = await gatherChunked(data, indices, { out, bounds, threads: 0 });
+    const [row] = ids
+      .map((_, at) => at)
+      .filter((at) => ids[at] === 1000)
+      .slice(-1);
+    const last = await made.read([row, 0], [1, 3]);
+    assert.deepEqual([...last.data], bounds === "fill" ? [0, 0, 0] : [117, 118, 119]);
+  }
+});
+
+test("what a killed process left is removed by the next gather", async () => {
+  for (const name of OUTPUTS) {
+    const { home, data, indices, rows } = await makeRows([0, 5]);
+    const out = path.join(home, name);
+    // No process has the highest number that Linux allows.
+    const left = `${out}.${HOST}-4194304-0123456789ab.tmp`;
+    fs.mkdirSync(path.join(left, "c"), { recursive: true });
+    const made = await gatherChunked(data, indices, { out, threads: 0 });
+    assert.ok(equals(await made.read(), rows));
+    assert.deepEqual(fs.readdirSync(home).sort(), [...INPUTS, name].sort());
+  }
+});
+
+test("an interrupted job beside the output is finished", async () => {
+  const { home, data, indices, rows } = await makeRows([0, 5, 39]);
+  const out = { format: "npy", path: path.join(home, "out.npy") } as const;
+  const call = { function: "gatherND", options: {} };
+  const folder = `${out.path}.job`;
+  await createJob({ folder, call, data, indices, out, memory: MEMORY, threads: 0 });
+  const stages = new Set<string>();
+  const onProgress = ({ stage }: JobProgress): void => void stages.add(stage);
+  const options = { out: out.path, memory: MEMORY, threads: 0, onProgress };
+  const made = await gatherChunked(data, indices, options);
+  assert.ok(equals(await made.read(), rows));
+  assert.deepEqual([...stages], ["partition", "apply", "place", "finish"]);
+  assert.deepEqual(fs.readdirSync(home).sort(), [...INPUTS, "out.npy"].sort());
+});
+
+/** The memory of a process with one thread, without tasks. */
+const LEAST = 120 * 2 ** 20;
+
+test("a result of several blocks is written block by block", async () => {
+  const home = makeHome();
+  const row = 2 ** 15;
+  const values = tensor(
+    "uint8",
+    [40, row],
+    Uint8Array.from({ length: 40 * row }, (_, at) => at / row),
+  );
+  await store(path.join(home, "data.zarr"), values, [1, row / 2]);
+  const ids = Array.from({ length: 100 }, (_, at) => (at * 7) % 40);
+  fs.writeFileSync(
+    path.join(home, "ids.npy"),
+    writeNpy(tensor("int64", [100, 1], ids.map(BigInt))),
+  );
+  const [data, indices] = await Promise.all(INPUTS.map((name) => openArray(path.join(home, name))));
+  for (const [name, memory, isJob] of [
+    ["a.npy", LEAST + 6 * 2 ** 20, false],
+    ["b.zarr", LEAST + 6 * 2 ** 20, false],
+    ["c.npy", LEAST + 3 * 2 ** 20, true],
+    ["d.zarr", LEAST + 3 * 2 ** 20, true],
+  ] as const) {
+    const stages = new Map<string, number>();
+    const onProgress = ({ stage, tasks }: JobProgress): void => void stages.set(stage, tasks);
+    const options = { out: path.join(home, name), memory, threads: 0, onProgress };
+    const isCut = name === "b.zarr";
+    const chunkShape = isCut ? [4, row] : undefined;
+    const made = await gatherChunked(data, indices, { ...options, chunkShape });
+    assert.equal(stages.has("partition"), isJob, name);
+    assert.ok((stages.get("place") ?? 0) > 1, name);
+    assert.ok(equals(await made.read(), gather(values, tensor("int64", [100], ids.map(BigInt)))));
+  }
+});
+
+test("a gather with a job's folder is a job", async () => {
+  const { home, data, indices } = await makeRows([0, 5, 39]);
+  const stages = new Set<string>();
+  const onProgress = ({ stage }: JobProgress): void => void stages.add(stage);
+  const job = path.join(home, "job");
+  const out = path.join(home, "c.npy");
+  await gatherChunked(data, indices, { out, memory: MEMORY, threads: 0, onProgress, job });
+  assert.ok(stages.has("partition") && fs.existsSync(job));
+});
