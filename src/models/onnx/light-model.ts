@@ -23,7 +23,7 @@ import {
   type AnySchema,
 } from "./schema.ts";
 import { readTensorHeader, tensorTitle } from "./tensor-proto.ts";
-import { create, encodeUtf8 } from "./wire.ts";
+import { create, encodeUtf8, visitRecords } from "./wire.ts";
 
 /** Bytes in memory, or a file range that is read when needed. */
 type Piece =
@@ -33,14 +33,13 @@ type Piece =
 type Range = Pick<FileRecord, "start" | "end">;
 
 /** Returns the pieces of a changed tensor, or null if the tensor stays unchanged. */
-type Change = (tensor: Range) => Piece[] | null;
+type Change = (tensor: Range) => readonly Piece[] | null;
 
 /** Messages that contain tensors. */
 const PARENTS: ReadonlySet<AnySchema> = new Set([GRAPH, FUNCTION, NODE, ATTRIBUTE]);
 
-const recordsOf = (source: ByteSource, { start, end }: Range): FileRecord[] => [
-  ...new FileCursor(source, start).records(end),
-];
+const recordsOf = (source: ByteSource, { start, end }: Range): Iterable<FileRecord> =>
+  new FileCursor(source, start).records(end);
 
 const pieceOf = (source: ByteSource, start: number, end: number): Piece => ({
   source,
@@ -50,38 +49,43 @@ const pieceOf = (source: ByteSource, start: number, end: number): Piece => ({
 
 /**
  * Returns a model with changed tensors. Messages of less than `least` bytes stay unchanged, and so do bodies that are
- * nested too deeply to be read.
+ * nested too deeply to be read. Everything between two changes is one piece, because a hostile file may have millions
+ * of records.
  */
-function changed(source: ByteSource, least: number, change: Change): Piece[] {
+function changed(source: ByteSource, least: number, change: Change): readonly Piece[] {
+  /** Returns null for a message in which nothing changes. */
   const piecesOf = (
     schema: AnySchema,
     range: Range,
     depth: number,
     isInConstant: boolean,
-  ): Piece[] => {
-    const records = recordsOf(source, range);
-    const isConstant =
-      schema === NODE ? records.some((one) => namesConstant(source, one)) : isInConstant;
-    return records.flatMap((record) => {
+  ): Piece[] | null => {
+    // The operator's name may come after the attributes.
+    const isConstant = schema === NODE ? isConstantNode(source, range) : isInConstant;
+    const pieces: Piece[] = [];
+    let kept = range.start;
+    for (const record of recordsOf(source, range)) {
+      if (record.wireType !== WIRE.length || record.end - record.start < least) continue;
       const field = schema.byNumber.get(record.number);
       const inner = typeof field?.kind === "object" ? field.kind : field?.nested?.();
-      const isLarge = record.wireType === WIRE.length && record.end - record.start >= least;
-      // Operators other than `Constant` read tensor attributes directly, so these tensors remain in the model.
-      const isWeight = inner === TENSOR && (schema === GRAPH || isConstant);
+      if (inner === undefined) continue;
       const isBody = inner === GRAPH && schema === ATTRIBUTE;
-      const isParent =
-        inner !== undefined && PARENTS.has(inner) && !(isBody && depth >= MAX_BODY_DEPTH);
-      const pieces =
-        isLarge && isWeight
-          ? change(record)
-          : isLarge && isParent
-            ? piecesOf(inner, record, depth + Number(isBody), isConstant)
-            : null;
-      if (pieces === null) return [pieceOf(source, record.begin, record.end)];
-      return [encodeHead(record.number, lengthOf(pieces)), ...pieces];
-    });
+      let found: readonly Piece[] | null = null;
+      // Operators other than `Constant` read tensor attributes directly, so these tensors remain in the model.
+      if (inner === TENSOR && (schema === GRAPH || isConstant)) found = change(record);
+      else if (PARENTS.has(inner) && !(isBody && depth >= MAX_BODY_DEPTH))
+        found = piecesOf(inner, record, depth + Number(isBody), isConstant);
+      if (found === null) continue;
+      pieces.push(pieceOf(source, kept, record.begin), encodeHead(record.number, lengthOf(found)));
+      for (const piece of found) pieces.push(piece);
+      kept = record.end;
+    }
+    if (pieces.length === 0) return null;
+    pieces.push(pieceOf(source, kept, range.end));
+    return pieces;
   };
-  return piecesOf(MODEL, { start: 0, end: source.size }, 0, false);
+  const whole = { start: 0, end: source.size };
+  return piecesOf(MODEL, whole, 0, false) ?? [pieceOf(source, 0, source.size)];
 }
 
 const lengthOf = (pieces: readonly Piece[]): number =>
@@ -90,9 +94,12 @@ const lengthOf = (pieces: readonly Piece[]): number =>
 const OP_TYPE = NODE.fields.opType.number;
 const CONSTANT = encodeUtf8("Constant");
 
-function namesConstant(source: ByteSource, { number, start, end }: FileRecord): boolean {
-  if (number !== OP_TYPE || end - start !== CONSTANT.length) return false;
-  return source.read(start, end - start).every((byte, at) => byte === CONSTANT[at]);
+function isConstantNode(source: ByteSource, node: Range): boolean {
+  for (const { number, start, end } of recordsOf(source, node)) {
+    if (number !== OP_TYPE || end - start !== CONSTANT.length) continue;
+    if (source.read(start, end - start).every((byte, at) => byte === CONSTANT[at])) return true;
+  }
+  return false;
 }
 
 /** Yields the bytes of a message in chunks of limited length. */
@@ -129,16 +136,21 @@ const DATA: ReadonlySet<number> = new Set(
 );
 
 function lightTensor(source: ByteSource, tensor: Range, location: string): Piece[] | null {
-  const records = recordsOf(source, tensor);
-  const values = records.filter(({ number }) => DATA.has(number));
-  const [data] = values;
-  if (values.length !== 1 || data.end - data.start < CLI.weights) return null;
+  let data: FileRecord | null = null;
+  let isDivided = false;
+  for (const record of recordsOf(source, tensor)) {
+    if (!DATA.has(record.number)) continue;
+    isDivided = data !== null;
+    data = record;
+  }
+  if (data === null || isDivided || data.end - data.start < CLI.weights) return null;
   const range = { location, offset: data.start, length: data.end - data.start };
   const externalData = Object.entries(range).map(([key, value]) =>
     create(ENTRY, { key, value: String(value) }),
   );
   return [
-    ...records.filter((one) => one !== data).map((one) => pieceOf(source, one.begin, one.end)),
+    pieceOf(source, tensor.start, data.begin),
+    pieceOf(source, data.end, tensor.end),
     encode(TENSOR, create(TENSOR, { externalData, dataLocation: 1 })),
   ];
 }
@@ -163,17 +175,24 @@ const EXTERNAL_FIELDS: ReadonlySet<number> = new Set(
 
 function wholeTensor(
   source: ByteSource,
-  tensor: Range,
+  { start, end }: Range,
   location: string,
   file: ByteSource,
 ): Piece[] | null {
-  const { external, name } = readTensorHeader(source.read(tensor.start, tensor.end - tensor.start));
+  const bytes = source.read(start, end - start);
+  const { external, name } = readTensorHeader(bytes);
   if (external?.get("location") !== location) return null;
   const { offset, length } = externalRange(external, tensorTitle(name));
   if (length === null) return null;
-  const kept = recordsOf(source, tensor).filter(({ number }) => !EXTERNAL_FIELDS.has(number));
+  const kept = bytes.slice();
+  let size = 0;
+  visitRecords(bytes, tensorTitle(name), (number, _wireType, _start, next, begin) => {
+    if (EXTERNAL_FIELDS.has(number)) return;
+    kept.copyWithin(size, begin, next);
+    size += next - begin;
+  });
   return [
-    ...kept.map((one) => pieceOf(source, one.begin, one.end)),
+    kept.subarray(0, size),
     encodeHead(rawData.number, length),
     pieceOf(file, offset, offset + length),
   ];
