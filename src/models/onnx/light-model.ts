@@ -8,9 +8,9 @@ import { isTensorError } from "../../core/errors.ts";
 import { CLI, EXTERNAL } from "../../core/limits.ts";
 import { joinBytes, sourceOfBytes, type ByteSource } from "../model/byte-source.ts";
 import { MAX_BODY_DEPTH } from "../model/model.ts";
-import { FileCursor, type FileRecord } from "./cursor.ts";
 import { encode, encodeHead } from "./encode.ts";
 import { externalRange } from "./external.ts";
+import { Records, type Range } from "./records.ts";
 import {
   ATTRIBUTE,
   ENTRY,
@@ -23,14 +23,12 @@ import {
   type AnySchema,
 } from "./schema.ts";
 import { readTensorHeader, tensorTitle } from "./tensor-proto.ts";
-import { create, encodeUtf8, visitRecords } from "./wire.ts";
+import { create, encodeUtf8 } from "./wire.ts";
 
 /** Bytes in memory, or a file range that is read when needed. */
 type Piece =
   | Uint8Array
   | { readonly source: ByteSource; readonly start: number; readonly length: number };
-
-type Range = Pick<FileRecord, "start" | "end">;
 
 /** Returns the pieces of a changed tensor, or null if the tensor stays unchanged. */
 type Change = (tensor: Range) => readonly Piece[] | null;
@@ -38,8 +36,8 @@ type Change = (tensor: Range) => readonly Piece[] | null;
 /** Messages that contain tensors. */
 const PARENTS: ReadonlySet<AnySchema> = new Set([GRAPH, FUNCTION, NODE, ATTRIBUTE]);
 
-const recordsOf = (source: ByteSource, { start, end }: Range): Iterable<FileRecord> =>
-  new FileCursor(source, start).records(end);
+const recordsFrom = (source: ByteSource, start: number): Records =>
+  new Records(source, "the file", start);
 
 const pieceOf = (source: ByteSource, start: number, end: number): Piece => ({
   source,
@@ -63,22 +61,24 @@ function changed(source: ByteSource, least: number, change: Change): readonly Pi
     // The operator's name may come after the attributes.
     const isConstant = schema === NODE ? isConstantNode(source, range) : isInConstant;
     const pieces: Piece[] = [];
+    const records = recordsFrom(source, range.start);
     let kept = range.start;
-    for (const record of recordsOf(source, range)) {
-      if (record.wireType !== WIRE.length || record.end - record.start < least) continue;
-      const field = schema.byNumber.get(record.number);
+    while (records.next(range.end)) {
+      const { number, wireType, begin, start, end } = records;
+      if (wireType !== WIRE.length || end - start < least) continue;
+      const field = schema.byNumber.get(number);
       const inner = typeof field?.kind === "object" ? field.kind : field?.nested?.();
       if (inner === undefined) continue;
       const isBody = inner === GRAPH && schema === ATTRIBUTE;
       let found: readonly Piece[] | null = null;
       // Operators other than `Constant` read tensor attributes directly, so these tensors remain in the model.
-      if (inner === TENSOR && (schema === GRAPH || isConstant)) found = change(record);
+      if (inner === TENSOR && (schema === GRAPH || isConstant)) found = change({ start, end });
       else if (PARENTS.has(inner) && !(isBody && depth >= MAX_BODY_DEPTH))
-        found = piecesOf(inner, record, depth + Number(isBody), isConstant);
+        found = piecesOf(inner, { start, end }, depth + Number(isBody), isConstant);
       if (found === null) continue;
-      pieces.push(pieceOf(source, kept, record.begin), encodeHead(record.number, lengthOf(found)));
+      pieces.push(pieceOf(source, kept, begin), encodeHead(number, lengthOf(found)));
       for (const piece of found) pieces.push(piece);
-      kept = record.end;
+      kept = end;
     }
     if (pieces.length === 0) return null;
     pieces.push(pieceOf(source, kept, range.end));
@@ -95,9 +95,11 @@ const OP_TYPE = NODE.fields.opType.number;
 const CONSTANT = encodeUtf8("Constant");
 
 function isConstantNode(source: ByteSource, node: Range): boolean {
-  for (const { number, start, end } of recordsOf(source, node)) {
+  const records = recordsFrom(source, node.start);
+  while (records.next(node.end)) {
+    const { number, start, end } = records;
     if (number !== OP_TYPE || end - start !== CONSTANT.length) continue;
-    if (source.read(start, end - start).every((byte, at) => byte === CONSTANT[at])) return true;
+    if (records.between(start, end).every((byte, at) => byte === CONSTANT[at])) return true;
   }
   return false;
 }
@@ -136,14 +138,16 @@ const DATA: ReadonlySet<number> = new Set(
 );
 
 function lightTensor(source: ByteSource, tensor: Range, location: string): Piece[] | null {
-  let data: FileRecord | null = null;
-  let isDivided = false;
-  for (const record of recordsOf(source, tensor)) {
-    if (!DATA.has(record.number)) continue;
-    isDivided = data !== null;
-    data = record;
+  const records = recordsFrom(source, tensor.start);
+  const found: { begin: number; start: number; end: number }[] = [];
+  while (records.next(tensor.end)) {
+    const { number, begin, start, end } = records;
+    // The data of a tensor in several records cannot be external.
+    if (DATA.has(number) && found.length < 2) found.push({ begin, start, end });
   }
-  if (data === null || isDivided || data.end - data.start < CLI.weights) return null;
+  const [data, second] = found;
+  if (data === undefined || second !== undefined || data.end - data.start < CLI.weights)
+    return null;
   const range = { location, offset: data.start, length: data.end - data.start };
   const externalData = Object.entries(range).map(([key, value]) =>
     create(ENTRY, { key, value: String(value) }),
@@ -186,11 +190,12 @@ function wholeTensor(
   if (length === null) return null;
   const kept = bytes.slice();
   let size = 0;
-  visitRecords(bytes, tensorTitle(name), (number, _wireType, _start, next, begin) => {
-    if (EXTERNAL_FIELDS.has(number)) return;
-    kept.copyWithin(size, begin, next);
-    size += next - begin;
-  });
+  const records = new Records(bytes, "the tensor");
+  while (records.next()) {
+    if (EXTERNAL_FIELDS.has(records.number)) continue;
+    kept.copyWithin(size, records.begin, records.end);
+    size += records.end - records.begin;
+  }
   return [
     kept.subarray(0, size),
     encodeHead(rawData.number, length),

@@ -94,7 +94,7 @@ export function decodeModel(
   wholeOf: WholeOf | null = null,
 ): Model {
   const reading: Reading = { external: options.external, parts: partsOf(bytes), depth: 0, wholeOf };
-  const source = decode(MODEL, bytes, "the model", reading.parts);
+  const source = decode(MODEL, bytes, "the file", reading.parts);
   if (source.graph === undefined) throw malformed("the model has no graph", { key: "graph" });
   const functions = source.functions.map((one) => decodeFunction(one, reading));
   return {

@@ -10,8 +10,9 @@ import { malformed, TensorError, unsupported } from "../../core/errors.ts";
 import { printValue } from "../../core/foreign.ts";
 import { dtypeOfNumber } from "../model/element-type.ts";
 import { MAX_RANK, printShape } from "../../core/tensor/shape.ts";
+import { Numbers, Records } from "./records.ts";
 import { ENTRY, TENSOR } from "./schema.ts";
-import { countValues, decode, decodeUtf8, Reader, visitRecords } from "./wire.ts";
+import { countValues, decode, decodeUtf8 } from "./wire.ts";
 
 export type TypedField = Exclude<
   Extract<keyof typeof TENSOR.fields, `${string}Data`>,
@@ -73,15 +74,17 @@ export const faultyTensor = (
  */
 export function readTensorHeader(bytes: Uint8Array): TensorHeader {
   const tensor: Draft = { name: "", dims: [], dataType: 0, location: 0, raw: NO_BYTES };
-  visitRecords(bytes, "the tensor", (number, wireType, start, end) => {
-    const field = TENSOR.byNumber.get(number);
-    if (field === undefined) return;
-    const count = countValues(field, wireType, bytes, start, end);
+  const records = new Records(bytes, "the tensor");
+  while (records.next()) {
+    const field = TENSOR.byNumber.get(records.number);
+    if (field === undefined) continue;
+    const payload = records.between(records.start, records.end);
+    const count = countValues(field, records.wireType, payload);
     const { key, name } = field;
     if (count === null)
       throw faultyTensor(tensor.name, `has its ${name} in the wrong encoding`, { key: name });
-    takeField(tensor, key, bytes.subarray(start, end), count);
-  });
+    takeField(tensor, key, payload, count);
+  }
   const { name, dims, dataType, location, raw, counts = NO_COUNTS, entries = NO_ENTRIES } = tensor;
   if (location !== 0 && location !== 1) {
     const what = `has its data at location ${location}, which must be 0 or 1`;
@@ -129,7 +132,10 @@ function takeField(tensor: Draft, key: string, payload: Uint8Array, count: numbe
   } else if (key === "segment") {
     tensor.segmented = true;
   } else {
-    tensor[key === "dataType" ? "dataType" : "location"] = new Reader(payload).int32();
+    tensor[key === "dataType" ? "dataType" : "location"] = new Numbers(
+      payload,
+      "the tensor",
+    ).int32();
   }
 }
 
@@ -140,8 +146,8 @@ function takeDims({ dims, name }: Draft, payload: Uint8Array, count: number): vo
       limit: MAX_RANK,
     });
   }
-  const reader = new Reader(payload);
-  while (reader.at < payload.length) dims.push(reader.int64());
+  const numbers = new Numbers(payload, "the tensor");
+  while (numbers.at < payload.length) dims.push(numbers.int64());
 }
 
 function takeEntry(tensor: Draft, payload: Uint8Array): void {
