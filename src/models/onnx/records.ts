@@ -120,9 +120,10 @@ export class Records {
     const start = this.#at;
     const value = this.#varint(limit);
     if (!Number.isSafeInteger(value))
-      throw this.#fault(this.#at, "ends a length or a number of 2^53 or more");
+      throw this.#fault(this.#at, "follows a length or a number of 2^53 or more");
     // Runtimes refuse longer encodings of such a number.
-    if (this.#at - start > 5 && value < 2 ** 32) throw this.#endless(5);
+    if (this.#at - start > 5 && value < 2 ** 32)
+      throw this.#fault(this.#at, "follows a tag or a length of more than 5 bytes");
     return value;
   }
 
@@ -137,7 +138,8 @@ export class Records {
       if (this.#at > limit) throw this.#cutShort(limit, 1, limit);
       return value;
     }
-    throw this.#endless(MAX_VARINT);
+    const what = `is in a number of more than ${MAX_VARINT} bytes`;
+    throw this.#fault(this.#at, what, { limit: MAX_VARINT });
   }
 
   /** Reads the next window, unless the window contains all bytes of the next record but its payload. */
@@ -150,10 +152,6 @@ export class Records {
     this.#windowSize = isNext ? Math.min(2 * this.#windowSize, WINDOW.most) : WINDOW.least;
     this.#window = readRange(this.#file, at, Math.min(at + this.#windowSize, this.#file.size));
     this.#windowStart = at;
-  }
-
-  #endless(limit: number): TensorError {
-    return this.#fault(this.#at, `is in a number of more than ${limit} bytes`, { limit });
   }
 
   #cutShort(byte: number, length: number, limit: number): TensorError {

@@ -9,33 +9,42 @@ import { Numbers, Records } from "./records.ts";
 import { WIRE, type AnySchema, type Kind, type MessageOf, type NamedField } from "./schema.ts";
 
 /**
- * The maximum number of messages, byte strings and unknown records in a model file with `bytes` bytes. An empty message
- * takes 2 bytes in the file but hundreds of bytes in memory, so a small hostile file could exhaust memory. In real
- * models, the smallest part is an attribute with 12 bytes. The largest models in use have about 10^5 nodes, and 2^21
- * parts are enough for 20 times as many nodes.
- */
-const mostParts = (bytes: number): number => Math.min(2 ** 21, 2 ** 16 + Math.floor(bytes / 8));
-
-/**
  * The maximum number of numbers and texts in a model's lists, outside of tensors. A number takes at least one byte in
  * the file and 40 bytes in memory as a bigint, so 2^24 numbers take 670 MB. A tree ensemble with 10^5 nodes has about
  * 10^6 numbers and texts.
  */
 const MAX_VALUES = 2 ** 24;
 
-/** The maximum number of parts in a model, and the number of parts counted so far. */
-export interface Parts {
-  readonly most: number;
-  found: number;
-  /** The number of list entries counted so far. */
-  values: number;
-}
+/** Counts the parts of a model. */
+export class Parts {
+  readonly #most: number;
+  #found = 0;
+  #values = 0;
 
-export const partsOf = (bytes: Uint8Array): Parts => ({
-  most: mostParts(bytes.length),
-  found: 0,
-  values: 0,
-});
+  /**
+   * An empty message takes 2 bytes in the file but hundreds of bytes in memory, so a small hostile file could exhaust
+   * memory. In real models, the smallest part is an attribute with 12 bytes. The largest models in use have about 10^5
+   * nodes, and 2^21 parts are enough for 20 times as many nodes.
+   */
+  constructor(file: Uint8Array) {
+    this.#most = Math.min(2 ** 21, 2 ** 16 + Math.floor(file.length / 8));
+  }
+
+  /** Counts a message, a byte string or an unknown record. Throws `too-large` for more than a model may have. */
+  add(): void {
+    const limit = this.#most;
+    if (++this.#found > limit)
+      throw new TensorError("too-large", `the model has more than ${limit} parts`, { limit });
+  }
+
+  /** Counts entries of a list. Throws `too-large` for more than a model may have. */
+  addValues(count: number): void {
+    this.#values += count;
+    if (this.#values <= MAX_VALUES) return;
+    const sentence = `the model has more than ${MAX_VALUES} numbers and texts in lists`;
+    throw new TensorError("too-large", sentence, { limit: MAX_VALUES });
+  }
+}
 
 /** Returns true if a value is a message of the schema. */
 export const isMessage = <S extends AnySchema>(value: unknown, schema: S): value is MessageOf<S> =>
@@ -63,7 +72,7 @@ export function decode<S extends AnySchema>(
   schema: S,
   bytes: Uint8Array,
   what: string,
-  parts: Parts = partsOf(bytes),
+  parts = new Parts(bytes),
 ): MessageOf<S> {
   const message = create(schema);
   const records = new Records(bytes, what);
@@ -82,9 +91,8 @@ function decodeInto(message: Values, schema: AnySchema, limit: number, decoding:
   const { records, what, parts } = decoding;
   while (records.next(limit)) {
     const field = schema.byNumber.get(records.number);
-    if (field === undefined || field.kind === "bytes" || typeof field.kind !== "string") {
-      count(parts, 1, 0);
-    }
+    if (field === undefined || field.kind === "bytes" || typeof field.kind !== "string")
+      parts.add();
     if (field === undefined) {
       listOf(message, "unknown").push(records.between(records.begin, records.end));
       continue;
@@ -97,10 +105,10 @@ function decodeInto(message: Values, schema: AnySchema, limit: number, decoding:
     if (schema.isChoice) for (const other of schema.byNumber.values()) delete message[other.key];
     if (!isList) message[key] = valueOf(kind, payload, decoding, message[key]);
     else if (typeof kind !== "string" || kind === "bytes" || kind === "string") {
-      if (kind === "string") count(parts, 0, 1);
+      if (kind === "string") parts.addValues(1);
       listOf(message, key).push(valueOf(kind, payload, decoding));
     } else {
-      count(parts, 0, values);
+      parts.addValues(values);
       readNumbers(kind, payload, what, listOf(message, key));
     }
   }
@@ -110,19 +118,6 @@ function decodeInto(message: Values, schema: AnySchema, limit: number, decoding:
 function listOf(message: Values, key: string): unknown[] {
   if (!Object.hasOwn(message, key)) message[key] = [];
   return message[key] as unknown[];
-}
-
-/** Adds to the numbers of parts and of list entries. */
-function count(parts: Parts, found: number, values: number): void {
-  parts.found += found;
-  parts.values += values;
-  const { most } = parts;
-  if (parts.found > most)
-    throw new TensorError("too-large", `the model has more than ${most} parts`, { limit: most });
-  if (parts.values > MAX_VALUES) {
-    const sentence = `the model has more than ${MAX_VALUES} numbers and texts in lists`;
-    throw new TensorError("too-large", sentence, { limit: MAX_VALUES });
-  }
 }
 
 /** Decodes a value; merges a message with the message `before`. */
