@@ -66,8 +66,7 @@ function changed(source: ByteSource, least: number, change: Change): readonly Pi
     while (records.next(range.end)) {
       const { number, wireType, begin, start, end } = records;
       if (wireType !== WIRE.length || end - start < least) continue;
-      const field = schema.byNumber.get(number);
-      const inner = typeof field?.kind === "object" ? field.kind : field?.nested?.();
+      const inner = schema.byNumber.get(number)?.inner?.();
       if (inner === undefined) continue;
       const isBody = inner === GRAPH && schema === ATTRIBUTE;
       let found: readonly Piece[] | null = null;
@@ -131,11 +130,9 @@ export function lightModel(location: string, source: ByteSource): Uint8Array | n
   }
 }
 
+const { floatData, rawData, doubleData, externalData, dataLocation } = TENSOR.fields;
 /** The fields whose bytes are also those of external data. */
-const { floatData, rawData, doubleData } = TENSOR.fields;
-const DATA: ReadonlySet<number> = new Set(
-  [floatData, rawData, doubleData].map((one) => one.number),
-);
+const DATA = new Set([floatData, rawData, doubleData].map(({ number }): number => number));
 
 function lightTensor(source: ByteSource, tensor: Range, location: string): Piece[] | null {
   const records = recordsFrom(source, tensor.start);
@@ -149,13 +146,13 @@ function lightTensor(source: ByteSource, tensor: Range, location: string): Piece
   if (data === undefined || second !== undefined || data.end - data.start < CLI.weights)
     return null;
   const range = { location, offset: data.start, length: data.end - data.start };
-  const externalData = Object.entries(range).map(([key, value]) =>
+  const entries = Object.entries(range).map(([key, value]) =>
     create(ENTRY, { key, value: String(value) }),
   );
   return [
     pieceOf(source, tensor.start, data.begin),
     pieceOf(source, data.end, tensor.end),
-    encode(TENSOR, create(TENSOR, { externalData, dataLocation: 1 })),
+    encode(TENSOR, create(TENSOR, { externalData: entries, dataLocation: 1 })),
   ];
 }
 
@@ -173,10 +170,6 @@ export function withWeightsOf(
   return chunksOf(changed(source, 0, (one) => wholeTensor(source, one, location, file)));
 }
 
-const EXTERNAL_FIELDS: ReadonlySet<number> = new Set(
-  [TENSOR.fields.externalData, TENSOR.fields.dataLocation].map((one) => one.number),
-);
-
 function wholeTensor(
   source: ByteSource,
   { start, end }: Range,
@@ -192,7 +185,7 @@ function wholeTensor(
   let size = 0;
   const records = new Records(bytes, "the tensor");
   while (records.next()) {
-    if (EXTERNAL_FIELDS.has(records.number)) continue;
+    if (records.number === externalData.number || records.number === dataLocation.number) continue;
     kept.copyWithin(size, records.begin, records.end);
     size += records.end - records.begin;
   }

@@ -85,10 +85,9 @@ export function readOutline(file: ByteSource, options: ReadOptions = {}): Model 
 function outlineOf(source: ByteSource, options: ReadOptions): Model {
   const outline = new OutlineWriter(source);
   outline.copy(MODEL, { start: 0, end: source.size }, 0);
-  const { bytes, ranges } = outline.finish();
-  return decodeModel(bytes, options, (part) => {
+  return decodeModel(outline.bytes, options, (part) => {
     // Tensors are views of the outline, so a byte offset identifies each tensor.
-    const range = ranges.get(part.byteOffset - bytes.byteOffset);
+    const range = outline.ranges.get(part.byteOffset);
     return range === undefined ? null : () => wholeTensor(source, part, range);
   });
 }
@@ -115,8 +114,9 @@ function wholeTensor(source: ByteSource, part: Uint8Array, { start, end }: Range
 }
 
 class OutlineWriter {
+  /** The ranges of incomplete tensors in the file, by their offsets in the outline. */
+  readonly ranges = new Map<number, Range>();
   readonly #records: Records;
-  readonly #ranges = new Map<number, Range>();
   #outline: Uint8Array = new Uint8Array(2 ** 16);
   #length = 0;
   #count = 0;
@@ -125,8 +125,8 @@ class OutlineWriter {
     this.#records = new Records(source, "the file");
   }
 
-  finish(): { bytes: Uint8Array; ranges: ReadonlyMap<number, Range> } {
-    return { bytes: this.#outline.subarray(0, this.#length), ranges: this.#ranges };
+  get bytes(): Uint8Array {
+    return this.#outline.subarray(0, this.#length);
   }
 
   /** Copies the message from `start` to `end`. The `depth` is the number of enclosing subgraphs. */
@@ -139,7 +139,7 @@ class OutlineWriter {
       if (++this.#count > MAX_RECORDS) throw tooLargeModel(`more than ${MAX_RECORDS} records`);
       const field = schema.byNumber.get(records.number);
       if (field === undefined || field.key === "docString") continue;
-      const inner = typeof field.kind === "string" ? field.nested?.() : field.kind;
+      const inner = field.inner?.();
       if (inner !== undefined && records.wireType === WIRE.length) {
         const isBody = inner === GRAPH && schema === ATTRIBUTE;
         if (!isBody || depth < MAX_BODY_DEPTH) this.#copyInner(inner, isBody ? depth + 1 : depth);
@@ -155,7 +155,7 @@ class OutlineWriter {
       else isWhole = false;
     }
     if (isWhole) return;
-    if (schema === TENSOR) this.#ranges.set(home, { start, end });
+    if (schema === TENSOR) this.ranges.set(home, { start, end });
     // An attribute without a value must not look like an attribute with an empty value.
     else this.#append(NO_TYPE);
   }
