@@ -3,31 +3,24 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { malformed, TensorError } from "../../src/core/errors.ts";
-import { encodedAs, malformedAs } from "../../src/models/onnx/wire.ts";
+import { TensorError } from "../../src/core/errors.ts";
+import { decodeUtf8, encodedAs } from "../../src/models/onnx/wire.ts";
 import { readOutline, readTensor } from "../../src/entries/onnx.ts";
 import { bytes, file, text, type Bytes } from "../support/onnx-encoder.ts";
 import { sourceOf } from "../support/byte-source.ts";
 import { head, initializer, modelFile, TENSOR } from "../support/onnx-parts.ts";
-import { assertRefused } from "../support/refusal.ts";
+import { assertCode, assertRefused } from "../support/refusal.ts";
 
 const thrower = (cause: unknown) => (): never => {
   throw cause;
 };
 
-test("what a library throws at a file is the cause of an error about the file", () => {
-  const cause = new Error("a premature end.");
-  assertRefused("malformed-file", { cause }, () => malformedAs("a name", thrower(cause)));
-  assertRefused("malformed-file", {}, () => malformedAs("a name", thrower("text")));
-  const own = malformed("it cannot be opened");
-  assert.equal(
-    assertRefused("malformed-file", {}, () => malformedAs("a name", thrower(own))),
-    own,
-  );
-  assert.equal(
-    malformedAs("a name", () => 5),
-    5,
-  );
+test("what the platform throws at a text is the cause of an error about the file", () => {
+  const error = assertCode("malformed-file", {}, () => decodeUtf8(Uint8Array.of(0xff), "a name"));
+  assert.ok(error.cause instanceof TypeError);
+  const reason = error.cause.message.replace(/\.$/, "");
+  assert.equal(error.message, `a name cannot be decoded: ${reason}`);
+  assert.equal(decodeUtf8(Uint8Array.of(0x61), "a name"), "a");
 });
 
 test("a file that memory does not hold is too large, and other errors are not about memory", () => {

@@ -15,6 +15,7 @@ import {
 } from "../../src/entries/onnx.ts";
 import { asTensor, tensor, type Tensor } from "../../src/core/tensor/tensor.ts";
 import { equals } from "../../src/core/tensor/compare.ts";
+import { assertRejectedCode } from "../support/refusal.ts";
 import { setLimits } from "../support/limits.ts";
 import { i64 } from "../support/node-models.ts";
 import { bytes, file, littleEndian, text, type Bytes } from "../support/onnx-encoder.ts";
@@ -180,6 +181,17 @@ test("all of a table is read for an index out of range", async () => {
   assert.equal(nodes[0].verdict, "wrong");
   assert.ok(equals(nodes[0].call?.inputs[0] as Tensor, TABLE));
 });
+
+for (const more of [-1, 1]) {
+  test(`rows of ${ROW + more} bytes in place of ${ROW} are refused`, async () => {
+    const external = (_location: string, _offset: number, length: number): Uint8Array =>
+      new Uint8Array(length + more);
+    const options = { createSession: runtime(), external, node: "take" };
+    await assertRejectedCode("malformed-file", { input: "t" }, () =>
+      verifyModel(ROW_GATHER, { i: i64([2], 62, 63) }, options),
+    );
+  });
+}
 
 test("a captured gather has all of its table", async () => {
   const { external } = new Reads();

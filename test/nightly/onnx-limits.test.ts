@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import { lightModel } from "../../src/models/onnx/light-model.ts";
 import { readModel, readOutline, readTensor, type ByteSource } from "../../src/entries/onnx.ts";
 import { bytes, file, int, text, varint, type Bytes } from "../support/onnx-encoder.ts";
 import {
@@ -152,4 +153,29 @@ for (const [what, source] of OUTLINES) {
   test(`an outline of ${what} is refused`, () => {
     assertCode("too-large", {}, () => readOutline(source));
   });
+}
+
+const TINY = int(99, 0);
+/** Records of 3 bytes each, which take gigabytes if each of them becomes an object that is kept. */
+const FLOODS: readonly (readonly [what: string, model: () => Uint8Array])[] = [
+  ["a graph", () => modelOf(dense(24e6, TINY))],
+  ["a node", () => modelOf(...large(GRAPH.node, dense(24e6, TINY)))],
+  ["a tensor", () => modelOf(...large(GRAPH.initializer, dense(24e6, TINY)))],
+];
+
+for (const [what, model] of FLOODS) {
+  test(
+    `${what} of 24 million records stays as it is, in little memory`,
+    { skip: WITHOUT_NODE },
+    () => {
+      const content = model();
+      const before = process.memoryUsage().heapUsed;
+      const read = (offset: number, length: number): Uint8Array => {
+        assert.ok(process.memoryUsage().heapUsed - before < 2 ** 27);
+        return content.subarray(offset, offset + length);
+      };
+      const light = lightModel("m.onnx", { size: content.length, read });
+      assert.ok(light !== null && Buffer.compare(light, content) === 0);
+    },
+  );
 }

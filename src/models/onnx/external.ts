@@ -18,7 +18,7 @@ import { parseDecimal } from "../model/decimal.ts";
 import { modelFrom } from "../model/foreign-model.ts";
 import { SOURCE, type Constant, type Model } from "../model/model.ts";
 import { walkNodes } from "../model/places.ts";
-import { isHeader, tensorTitle } from "./tensor-proto.ts";
+import { faultyTensor, isHeader, tensorTitle } from "./tensor-proto.ts";
 
 /**
  * Reads `length` bytes, starting at `offset`, of the file at `location`. The location is a relative path with `/` that
@@ -189,6 +189,9 @@ export function slicedConstant(one: Constant, external: ReadExternal): Sliced | 
     for (const start of starts) {
       const at = packedBytes(dtype, start);
       const bytes = plainBytes(external(location, offset + at, part), `${what} needs`);
+      const { length: got } = bytes;
+      if (got !== part)
+        throw faultyTensor(name, `needs ${part} bytes, got ${got}`, { got, expected: part });
       target.set(bytes, at);
     }
     return true;

@@ -8,9 +8,9 @@ import { isTensorError } from "../../core/errors.ts";
 import { CLI, EXTERNAL } from "../../core/limits.ts";
 import { joinBytes, sourceOfBytes, type ByteSource } from "../model/byte-source.ts";
 import { MAX_BODY_DEPTH } from "../model/model.ts";
-import { FileCursor, type FileRecord } from "./cursor.ts";
 import { encode, encodeHead } from "./encode.ts";
 import { externalRange } from "./external.ts";
+import { Records, type Range } from "./records.ts";
 import {
   ATTRIBUTE,
   ENTRY,
@@ -30,17 +30,14 @@ type Piece =
   | Uint8Array
   | { readonly source: ByteSource; readonly start: number; readonly length: number };
 
-type Range = Pick<FileRecord, "start" | "end">;
-
 /** Returns the pieces of a changed tensor, or null if the tensor stays unchanged. */
-type Change = (tensor: Range) => Piece[] | null;
+type Change = (tensor: Range) => readonly Piece[] | null;
 
 /** Messages that contain tensors. */
 const PARENTS: ReadonlySet<AnySchema> = new Set([GRAPH, FUNCTION, NODE, ATTRIBUTE]);
 
-const recordsOf = (source: ByteSource, { start, end }: Range): FileRecord[] => [
-  ...new FileCursor(source, start).records(end),
-];
+const recordsFrom = (source: ByteSource, start: number): Records =>
+  new Records(source, "the file", start);
 
 const pieceOf = (source: ByteSource, start: number, end: number): Piece => ({
   source,
@@ -50,38 +47,44 @@ const pieceOf = (source: ByteSource, start: number, end: number): Piece => ({
 
 /**
  * Returns a model with changed tensors. Messages of less than `least` bytes stay unchanged, and so do bodies that are
- * nested too deeply to be read.
+ * nested too deeply to be read. Everything between two changes is one piece, because a hostile file may have millions
+ * of records.
  */
-function changed(source: ByteSource, least: number, change: Change): Piece[] {
+function changed(source: ByteSource, least: number, change: Change): readonly Piece[] {
+  /** Returns null for a message in which nothing changes. */
   const piecesOf = (
     schema: AnySchema,
     range: Range,
     depth: number,
     isInConstant: boolean,
-  ): Piece[] => {
-    const records = recordsOf(source, range);
-    const isConstant =
-      schema === NODE ? records.some((one) => namesConstant(source, one)) : isInConstant;
-    return records.flatMap((record) => {
-      const field = schema.byNumber.get(record.number);
-      const inner = typeof field?.kind === "object" ? field.kind : field?.nested?.();
-      const isLarge = record.wireType === WIRE.length && record.end - record.start >= least;
-      // Operators other than `Constant` read tensor attributes directly, so these tensors remain in the model.
-      const isWeight = inner === TENSOR && (schema === GRAPH || isConstant);
+  ): Piece[] | null => {
+    // The operator's name may come after the attributes.
+    const isConstant = schema === NODE ? isConstantNode(source, range) : isInConstant;
+    const pieces: Piece[] = [];
+    const records = recordsFrom(source, range.start);
+    let kept = range.start;
+    while (records.next(range.end)) {
+      const { number, wireType, begin, start, end } = records;
+      if (wireType !== WIRE.length || end - start < least) continue;
+      const inner = schema.byNumber.get(number)?.inner?.();
+      if (inner === undefined) continue;
       const isBody = inner === GRAPH && schema === ATTRIBUTE;
-      const isParent =
-        inner !== undefined && PARENTS.has(inner) && !(isBody && depth >= MAX_BODY_DEPTH);
-      const pieces =
-        isLarge && isWeight
-          ? change(record)
-          : isLarge && isParent
-            ? piecesOf(inner, record, depth + Number(isBody), isConstant)
-            : null;
-      if (pieces === null) return [pieceOf(source, record.begin, record.end)];
-      return [encodeHead(record.number, lengthOf(pieces)), ...pieces];
-    });
+      let found: readonly Piece[] | null = null;
+      // Operators other than `Constant` read tensor attributes directly, so these tensors remain in the model.
+      if (inner === TENSOR && (schema === GRAPH || isConstant)) found = change({ start, end });
+      else if (PARENTS.has(inner) && !(isBody && depth >= MAX_BODY_DEPTH))
+        found = piecesOf(inner, { start, end }, depth + Number(isBody), isConstant);
+      if (found === null) continue;
+      pieces.push(pieceOf(source, kept, begin), encodeHead(number, lengthOf(found)));
+      for (const piece of found) pieces.push(piece);
+      kept = end;
+    }
+    if (pieces.length === 0) return null;
+    pieces.push(pieceOf(source, kept, range.end));
+    return pieces;
   };
-  return piecesOf(MODEL, { start: 0, end: source.size }, 0, false);
+  const whole = { start: 0, end: source.size };
+  return piecesOf(MODEL, whole, 0, false) ?? [pieceOf(source, 0, source.size)];
 }
 
 const lengthOf = (pieces: readonly Piece[]): number =>
@@ -90,9 +93,14 @@ const lengthOf = (pieces: readonly Piece[]): number =>
 const OP_TYPE = NODE.fields.opType.number;
 const CONSTANT = encodeUtf8("Constant");
 
-function namesConstant(source: ByteSource, { number, start, end }: FileRecord): boolean {
-  if (number !== OP_TYPE || end - start !== CONSTANT.length) return false;
-  return source.read(start, end - start).every((byte, at) => byte === CONSTANT[at]);
+function isConstantNode(source: ByteSource, node: Range): boolean {
+  const records = recordsFrom(source, node.start);
+  while (records.next(node.end)) {
+    const { number, start, end } = records;
+    if (number !== OP_TYPE || end - start !== CONSTANT.length) continue;
+    if (records.between(start, end).every((byte, at) => byte === CONSTANT[at])) return true;
+  }
+  return false;
 }
 
 /** Yields the bytes of a message in chunks of limited length. */
@@ -122,24 +130,29 @@ export function lightModel(location: string, source: ByteSource): Uint8Array | n
   }
 }
 
+const { floatData, rawData, doubleData, externalData, dataLocation } = TENSOR.fields;
 /** The fields whose bytes are also those of external data. */
-const { floatData, rawData, doubleData } = TENSOR.fields;
-const DATA: ReadonlySet<number> = new Set(
-  [floatData, rawData, doubleData].map((one) => one.number),
-);
+const DATA = new Set([floatData, rawData, doubleData].map(({ number }): number => number));
 
 function lightTensor(source: ByteSource, tensor: Range, location: string): Piece[] | null {
-  const records = recordsOf(source, tensor);
-  const values = records.filter(({ number }) => DATA.has(number));
-  const [data] = values;
-  if (values.length !== 1 || data.end - data.start < CLI.weights) return null;
+  const records = recordsFrom(source, tensor.start);
+  const found: { begin: number; start: number; end: number }[] = [];
+  while (records.next(tensor.end)) {
+    const { number, begin, start, end } = records;
+    // The data of a tensor in several records cannot be external.
+    if (DATA.has(number) && found.length < 2) found.push({ begin, start, end });
+  }
+  const [data, second] = found;
+  if (data === undefined || second !== undefined || data.end - data.start < CLI.weights)
+    return null;
   const range = { location, offset: data.start, length: data.end - data.start };
-  const externalData = Object.entries(range).map(([key, value]) =>
+  const entries = Object.entries(range).map(([key, value]) =>
     create(ENTRY, { key, value: String(value) }),
   );
   return [
-    ...records.filter((one) => one !== data).map((one) => pieceOf(source, one.begin, one.end)),
-    encode(TENSOR, create(TENSOR, { externalData, dataLocation: 1 })),
+    pieceOf(source, tensor.start, data.begin),
+    pieceOf(source, data.end, tensor.end),
+    encode(TENSOR, create(TENSOR, { externalData: entries, dataLocation: 1 })),
   ];
 }
 
@@ -157,23 +170,27 @@ export function withWeightsOf(
   return chunksOf(changed(source, 0, (one) => wholeTensor(source, one, location, file)));
 }
 
-const EXTERNAL_FIELDS: ReadonlySet<number> = new Set(
-  [TENSOR.fields.externalData, TENSOR.fields.dataLocation].map((one) => one.number),
-);
-
 function wholeTensor(
   source: ByteSource,
-  tensor: Range,
+  { start, end }: Range,
   location: string,
   file: ByteSource,
 ): Piece[] | null {
-  const { external, name } = readTensorHeader(source.read(tensor.start, tensor.end - tensor.start));
+  const bytes = source.read(start, end - start);
+  const { external, name } = readTensorHeader(bytes);
   if (external?.get("location") !== location) return null;
   const { offset, length } = externalRange(external, tensorTitle(name));
   if (length === null) return null;
-  const kept = recordsOf(source, tensor).filter(({ number }) => !EXTERNAL_FIELDS.has(number));
+  const kept = bytes.slice();
+  let size = 0;
+  const records = new Records(bytes, "the tensor");
+  while (records.next()) {
+    if (records.number === externalData.number || records.number === dataLocation.number) continue;
+    kept.copyWithin(size, records.begin, records.end);
+    size += records.end - records.begin;
+  }
   return [
-    ...kept.map((one) => pieceOf(source, one.begin, one.end)),
+    kept.subarray(0, size),
     encodeHead(rawData.number, length),
     pieceOf(file, offset, offset + length),
   ];

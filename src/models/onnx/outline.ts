@@ -10,11 +10,11 @@ import { malformed, TensorError } from "../../core/errors.ts";
 import { readRange, sourceFrom, type ByteSource } from "../model/byte-source.ts";
 import { MAX_BODY_DEPTH, type Model } from "../model/model.ts";
 import { sizeOf } from "../../core/tensor/shape.ts";
-import { FileCursor, type FileRecord } from "./cursor.ts";
 import { readOptionsFrom, type ReadOptions } from "./external.ts";
 import { HEAD } from "../../core/tensor/bytes.ts";
 import { namingFormat } from "./other-format.ts";
 import { decodeModel } from "./read-model.ts";
+import { Records, type Range } from "./records.ts";
 import {
   ATTRIBUTE,
   GRAPH,
@@ -43,8 +43,6 @@ const MAX_OUTLINE = 2 ** 26;
  * per tensor.
  */
 const MAX_RECORDS = 2 ** 24;
-
-type FileRange = Pick<FileRecord, "start" | "end">;
 
 /**
  * Reads a model's graph from a file of any size, without the values of large tensors. A constant's values are read from
@@ -87,10 +85,9 @@ export function readOutline(file: ByteSource, options: ReadOptions = {}): Model 
 function outlineOf(source: ByteSource, options: ReadOptions): Model {
   const outline = new OutlineWriter(source);
   outline.copy(MODEL, { start: 0, end: source.size }, 0);
-  const { bytes, ranges } = outline.finish();
-  return decodeModel(bytes, options, (part) => {
+  return decodeModel(outline.bytes, options, (part) => {
     // Tensors are views of the outline, so a byte offset identifies each tensor.
-    const range = ranges.get(part.byteOffset - bytes.byteOffset);
+    const range = outline.ranges.get(part.byteOffset);
     return range === undefined ? null : () => wholeTensor(source, part, range);
   });
 }
@@ -102,7 +99,7 @@ const MAX_VALUE = 20;
  * Returns a tensor's complete message, of which `part` is in the outline. The tensor's shape limits the message length,
  * so that a small tensor is cheap to read even if its message claims to be long. Text has no such limit.
  */
-function wholeTensor(source: ByteSource, part: Uint8Array, { start, end }: FileRange): Uint8Array {
+function wholeTensor(source: ByteSource, part: Uint8Array, { start, end }: Range): Uint8Array {
   const header = readTensorHeader(part);
   const { name, dtype, shape } = header;
   const size = sizeOf(shape, { input: name === "" ? undefined : name });
@@ -117,57 +114,63 @@ function wholeTensor(source: ByteSource, part: Uint8Array, { start, end }: FileR
 }
 
 class OutlineWriter {
-  readonly #cursor: FileCursor;
-  readonly #ranges = new Map<number, FileRange>();
+  /** The ranges of incomplete tensors in the file, by their offsets in the outline. */
+  readonly ranges = new Map<number, Range>();
+  readonly #records: Records;
   #outline: Uint8Array = new Uint8Array(2 ** 16);
   #length = 0;
-  #records = 0;
+  #count = 0;
 
   constructor(source: ByteSource) {
-    this.#cursor = new FileCursor(source);
+    this.#records = new Records(source, "the file");
   }
 
-  finish(): { bytes: Uint8Array; ranges: ReadonlyMap<number, FileRange> } {
-    return { bytes: this.#outline.subarray(0, this.#length), ranges: this.#ranges };
+  get bytes(): Uint8Array {
+    return this.#outline.subarray(0, this.#length);
   }
 
   /** Copies the message from `start` to `end`. The `depth` is the number of enclosing subgraphs. */
-  copy(schema: AnySchema, { start, end }: FileRange, depth: number): void {
+  copy(schema: AnySchema, { start, end }: Range, depth: number): void {
     const home = this.#length;
+    const records = this.#records;
     let values = 0;
     let isWhole = true;
-    for (const record of this.#cursor.records(end)) {
-      if (++this.#records > MAX_RECORDS) throw tooLargeModel(`more than ${MAX_RECORDS} records`);
-      const field = schema.byNumber.get(record.number);
+    while (records.next(end)) {
+      if (++this.#count > MAX_RECORDS) throw tooLargeModel(`more than ${MAX_RECORDS} records`);
+      const field = schema.byNumber.get(records.number);
       if (field === undefined || field.key === "docString") continue;
-      const inner = typeof field.kind === "string" ? field.nested?.() : field.kind;
-      if (inner !== undefined && record.wireType === WIRE.length) {
+      const inner = field.inner?.();
+      if (inner !== undefined && records.wireType === WIRE.length) {
         const isBody = inner === GRAPH && schema === ATTRIBUTE;
-        if (!isBody || depth < MAX_BODY_DEPTH)
-          this.#copyInner(inner, record, isBody ? depth + 1 : depth);
+        if (!isBody || depth < MAX_BODY_DEPTH) this.#copyInner(inner, isBody ? depth + 1 : depth);
         continue;
       }
       const most = mostValues(schema, field);
-      const length = record.end - record.start;
-      if (most !== null) values += record.end - record.begin;
+      const length = records.end - records.start;
+      if (most !== null) values += records.end - records.begin;
       else if (length > MAX_FIELD)
         throw tooLargeModel(`${field.name} of ${length} bytes in a ${schema.name}`);
       if (most === null || values <= most)
-        this.#append(this.#cursor.between(record.begin, record.end));
+        this.#append(records.between(records.begin, records.end));
       else isWhole = false;
     }
     if (isWhole) return;
-    if (schema === TENSOR) this.#ranges.set(home, { start, end });
+    if (schema === TENSOR) this.ranges.set(home, { start, end });
     // An attribute without a value must not look like an attribute with an empty value.
     else this.#append(NO_TYPE);
   }
 
-  /** Copies a message with its tag. Five bytes are reserved for the length, which is known only after the copy. */
-  #copyInner(schema: AnySchema, record: FileRecord, depth: number): void {
-    this.#append(this.#cursor.between(record.begin, record.tagEnd));
+  /**
+   * Copies the current record, which is a message. Five bytes are reserved for the length, which is known only after the
+   * copy.
+   */
+  #copyInner(schema: AnySchema, depth: number): void {
+    const { begin, tagEnd, start, end } = this.#records;
+    this.#append(this.#records.between(begin, tagEnd));
     this.#append(LENGTH_SPACE);
     const home = this.#length;
-    this.copy(schema, record, depth);
+    this.#records.enter();
+    this.copy(schema, { start, end }, depth);
     let length = this.#length - home;
     for (let at = home - LENGTH_SPACE.length; at < home; at++, length >>>= 7) {
       this.#outline[at] = (length & 0x7f) | (at < home - 1 ? 0x80 : 0);

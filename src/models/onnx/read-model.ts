@@ -39,7 +39,7 @@ import {
 import { decodeSparse, SparseSource } from "./sparse.ts";
 import { readTensorHeader } from "./tensor-proto.ts";
 import { decodeTensor } from "./tensor.ts";
-import { decode, decodeUtf8, partsOf, type Parts } from "./wire.ts";
+import { decode, decodeUtf8, Parts } from "./wire.ts";
 
 /**
  * Reads a model from `bytes`, a serialized `ModelProto`. Constants are views of `bytes` until they are read, so `bytes`
@@ -93,8 +93,13 @@ export function decodeModel(
   options: ReadOptions,
   wholeOf: WholeOf | null = null,
 ): Model {
-  const reading: Reading = { external: options.external, parts: partsOf(bytes), depth: 0, wholeOf };
-  const source = decode(MODEL, bytes, "the model", reading.parts);
+  const reading: Reading = {
+    external: options.external,
+    parts: new Parts(bytes),
+    depth: 0,
+    wholeOf,
+  };
+  const source = decode(MODEL, bytes, "the file", reading.parts);
   if (source.graph === undefined) throw malformed("the model has no graph", { key: "graph" });
   const functions = source.functions.map((one) => decodeFunction(one, reading));
   return {

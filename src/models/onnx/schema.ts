@@ -57,6 +57,8 @@ export interface NamedField extends Field {
   readonly name: string;
   /** The encoding of a value's payload. */
   readonly wire: number;
+  /** Returns the schema of a value that is a message, or is a message declared as `bytes`. */
+  readonly inner?: (() => AnySchema) | undefined;
 }
 
 type Values = { [K in Scalar]: (typeof SCALARS)[K]["zero"] };
@@ -89,12 +91,17 @@ export type MessageOf<S> = S extends Schema<infer F> ? Message<F> : never;
 const NONE: readonly never[] = Object.freeze([]);
 
 function schema<F extends Fields>(name: string, fields: F, isChoice = false): Schema<F> {
-  const named = Object.entries(fields).map(([key, field]) => ({
-    ...field,
-    key,
-    name: key.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
-    wire: typeof field.kind === "string" ? SCALARS[field.kind].wire : WIRE.length,
-  }));
+  const named = Object.entries(fields).map(([key, field]) => {
+    const { kind } = field;
+    const isScalar = typeof kind === "string";
+    return {
+      ...field,
+      key,
+      name: key.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+      wire: isScalar ? SCALARS[kind].wire : WIRE.length,
+      inner: isScalar ? field.nested : () => kind,
+    };
+  });
   const defaults: Record<string, unknown> = { unknown: NONE };
   for (const { key, kind, isList } of named) {
     if (isList) defaults[key] = NONE;

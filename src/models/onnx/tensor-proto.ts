@@ -10,8 +10,9 @@ import { malformed, TensorError, unsupported } from "../../core/errors.ts";
 import { printValue } from "../../core/foreign.ts";
 import { dtypeOfNumber } from "../model/element-type.ts";
 import { MAX_RANK, printShape } from "../../core/tensor/shape.ts";
+import { Numbers, Records } from "./records.ts";
 import { ENTRY, TENSOR } from "./schema.ts";
-import { countValues, decode, decodeUtf8, Reader, visitRecords } from "./wire.ts";
+import { countValues, decode, decodeUtf8 } from "./wire.ts";
 
 export type TypedField = Exclude<
   Extract<keyof typeof TENSOR.fields, `${string}Data`>,
@@ -72,17 +73,33 @@ export const faultyTensor = (
  * `too-large` for a dimension of 2^53 or more.
  */
 export function readTensorHeader(bytes: Uint8Array): TensorHeader {
-  const tensor: Draft = { name: "", dims: [], dataType: 0, location: 0, raw: NO_BYTES };
-  visitRecords(bytes, "the tensor", (number, wireType, start, end) => {
-    const field = TENSOR.byNumber.get(number);
-    if (field === undefined) return;
-    const count = countValues(field, wireType, bytes, start, end);
-    const { key, name } = field;
-    if (count === null)
-      throw faultyTensor(tensor.name, `has its ${name} in the wrong encoding`, { key: name });
-    takeField(tensor, key, bytes.subarray(start, end), count);
-  });
-  const { name, dims, dataType, location, raw, counts = NO_COUNTS, entries = NO_ENTRIES } = tensor;
+  const dims: bigint[] = [];
+  let [name, dataType, location, raw, segmented] = ["", 0, 0, NO_BYTES, false];
+  // Maps are created on demand, because a hostile file may contain millions of empty tensors.
+  let counts: Map<TypedField, number> | undefined;
+  let entries: Map<string, string> | undefined;
+  const records = new Records(bytes, "the tensor");
+  while (records.next()) {
+    const field = TENSOR.byNumber.get(records.number);
+    if (field === undefined) continue;
+    const { key } = field;
+    const payload = records.between(records.start, records.end);
+    const count = countValues(field, records.wireType, payload);
+    if (count === null) {
+      const what = `has its ${field.name} in the wrong encoding`;
+      throw faultyTensor(name, what, { key: field.name });
+    }
+    // If a field occurs several times, the last record counts, as protobuf defines.
+    if (key === "name") name = decodeUtf8(payload, "the name of a tensor");
+    else if (key === "dims") readDims(payload, count, dims, name);
+    else if (key === "dataType") dataType = new Numbers(payload, "the tensor").int32();
+    else if (key === "dataLocation") location = new Numbers(payload, "the tensor").int32();
+    else if (key === "rawData") raw = payload;
+    else if (key === "segment") segmented = true;
+    else if (key === "externalData") readEntry(payload, (entries ??= new Map()), name);
+    else if (isTypedField(key) && count > 0)
+      (counts ??= new Map()).set(key, (counts.get(key) ?? 0) + count);
+  }
   if (location !== 0 && location !== 1) {
     const what = `has its data at location ${location}, which must be 0 or 1`;
     throw faultyTensor(name, what, { key: "data_location", got: location, allowed: [0, 1] });
@@ -94,61 +111,25 @@ export function readTensorHeader(bytes: Uint8Array): TensorHeader {
     dataType,
     dtype: dtypeOfNumber(dataType),
     raw,
-    counts,
-    external: location === 1 ? entries : null,
-    segmented: tensor.segmented ?? false,
+    counts: counts ?? NO_COUNTS,
+    external: location === 1 ? (entries ?? NO_ENTRIES) : null,
+    segmented,
   };
 }
 
-/** The fields of a tensor whose records are being read. */
-interface Draft {
-  name: string;
-  readonly dims: bigint[];
-  dataType: number;
-  location: number;
-  raw: Uint8Array;
-  segmented?: boolean;
-  // Maps are created on demand, because a hostile file may contain millions of empty tensors.
-  counts?: Map<TypedField, number>;
-  entries?: Map<string, string>;
-}
-
-/** Takes one record of a tensor. If a field occurs several times, the last record counts, as protobuf defines. */
-function takeField(tensor: Draft, key: string, payload: Uint8Array, count: number): void {
-  if (isTypedField(key)) {
-    tensor.counts ??= new Map();
-    if (count > 0) tensor.counts.set(key, (tensor.counts.get(key) ?? 0) + count);
-  } else if (key === "dims") {
-    takeDims(tensor, payload, count);
-  } else if (key === "externalData") {
-    takeEntry(tensor, payload);
-  } else if (key === "name") {
-    tensor.name = decodeUtf8(payload, "the name of a tensor");
-  } else if (key === "rawData") {
-    tensor.raw = payload;
-  } else if (key === "segment") {
-    tensor.segmented = true;
-  } else {
-    tensor[key === "dataType" ? "dataType" : "location"] = new Reader(payload).int32();
-  }
-}
-
-function takeDims({ dims, name }: Draft, payload: Uint8Array, count: number): void {
+function readDims(payload: Uint8Array, count: number, dims: bigint[], input: string): void {
   if (dims.length + count > MAX_RANK) {
-    throw unsupported(`${tensorTitle(name)} has more than ${MAX_RANK} dimensions`, {
-      input: name,
-      limit: MAX_RANK,
-    });
+    const sentence = `${tensorTitle(input)} has more than ${MAX_RANK} dimensions`;
+    throw unsupported(sentence, { input, limit: MAX_RANK });
   }
-  const reader = new Reader(payload);
-  while (reader.at < payload.length) dims.push(reader.int64());
+  const numbers = new Numbers(payload, "the tensor");
+  while (numbers.at < payload.length) dims.push(numbers.int64());
 }
 
-function takeEntry(tensor: Draft, payload: Uint8Array): void {
+function readEntry(payload: Uint8Array, entries: Map<string, string>, name: string): void {
   const { key, value } = decode(ENTRY, payload, "an external_data entry");
-  const { name, entries = new Map<string, string>() } = tensor;
   if (entries.has(key)) throw faultyTensor(name, `has two external ${printValue(key)}`, { key });
-  tensor.entries = entries.set(key, value);
+  entries.set(key, value);
 }
 
 function checkDimension(dim: bigint, dims: readonly bigint[], name: string): number {

@@ -25,6 +25,7 @@ import { plainBytes, type Bytes } from "../../core/tensor/bytes.ts";
 import { asTensor, Tensor } from "../../core/tensor/tensor.ts";
 import { externalRange, readOptionsFrom, type ReadOptions } from "./external.ts";
 import { encode } from "./encode.ts";
+import { Numbers, Records } from "./records.ts";
 import { TENSOR } from "./schema.ts";
 import {
   faultyTensor,
@@ -34,15 +35,7 @@ import {
   type TensorHeader,
   type TypedField,
 } from "./tensor-proto.ts";
-import {
-  checkUtf8,
-  create,
-  decodeUtf8,
-  encodedAs,
-  encodeUtf8,
-  Reader,
-  visitRecords,
-} from "./wire.ts";
+import { checkUtf8, create, decodeUtf8, encodedAs, encodeUtf8 } from "./wire.ts";
 
 /**
  * Reads a tensor from `bytes`, a serialized `TensorProto`. The values may be in `raw_data`, in external data, or in the
@@ -227,9 +220,9 @@ function decodeTyped(header: Sized, field: TypedField): Storage {
         ? takeFloats(data)
         : takeIntegers(header, data, field);
   const { number } = TENSOR.fields[field];
-  visitRecords(header.bytes, tensorTitle(header.name), (one, _wireType, start, end) => {
-    if (one === number) take(header.bytes.subarray(start, end));
-  });
+  const records = new Records(header.bytes, "the tensor");
+  while (records.next())
+    if (records.number === number) take(records.between(records.start, records.end));
   return isPacked ? unpack(dtype, size, bytesOf(data as Uint8Array)) : data;
 }
 
@@ -263,19 +256,19 @@ function takeIntegers(header: Sized, data: Storage, field: TypedField): TakePayl
   const write = writer(cell, data);
   // ONNX requires that the upper bits of a 6-bit element are 0, so other values are errors.
   const isSixBits = rowOf(dtype).bits === 6;
-  const next: (reader: Reader) => unknown =
+  const next: (numbers: Numbers) => unknown =
     field === "int64Data"
-      ? (reader) => reader.int64()
+      ? (numbers) => numbers.int64()
       : field === "uint64Data"
-        ? (reader) => reader.uint64()
+        ? (numbers) => numbers.uint64()
         : bytes === 2 || (cell !== dtype && !isSixBits)
-          ? (reader) => fold(reader.int32(), cell)
-          : (reader) => reader.int32();
+          ? (numbers) => fold(numbers.int32(), cell)
+          : (numbers) => numbers.int32();
   let position = 0;
   return (payload) => {
-    const reader = new Reader(payload);
-    while (reader.at < payload.length) {
-      const value = next(reader);
+    const numbers = new Numbers(payload, tensorTitle(header.name));
+    while (numbers.at < payload.length) {
+      const value = next(numbers);
       if (!write(position++, value) || (isSixBits && Number(value) > 63))
         throw wrongValue(header, value);
     }

@@ -147,27 +147,28 @@ function checkPorts(layer: Layer, inputs: number, outputs: number): void {
   );
 }
 
-function requiredData(layer: Layer, name: string): string {
-  const value = layer.data.get(name);
+function requiredData(data: ReadonlyMap<string, string>, key: string, node: string): string {
+  const value = data.get(key);
   if (value !== undefined) return value;
-  throw malformed(`${layer.title}, a ${layer.type}, has no ${name} in its <data>`, {
-    node: layer.title,
-    key: name,
-  });
+  throw malformed(`${node} has no ${key} in its <data>`, { node, key });
 }
 
-function readParameter(layer: Layer, [name]: readonly string[], source: IRSource): ValueInfo {
-  const shape = parseShapeText(requiredData(layer, "shape"), layer.title);
-  const dtype = dtypeOfElementType(requiredData(layer, "element_type"));
+function readParameter(
+  { data, title }: Layer,
+  [name]: readonly string[],
+  source: IRSource,
+): ValueInfo {
+  const shape = parseShapeText(requiredData(data, "shape", title), title);
+  const dtype = dtypeOfElementType(requiredData(data, "element_type", title));
   return { name, type: dtype && { dtype, shape }, [SOURCE]: source };
 }
 
 function readConst(layer: Layer, [name]: readonly string[], source: IRSource): Constant {
   const { title: who, data } = layer;
   const { bin } = source;
-  const elementType = requiredData(layer, "element_type");
+  const elementType = requiredData(data, "element_type", who);
   const dtype = dtypeOfElementType(elementType);
-  const shape = parseShapeText(requiredData(layer, "shape"), who);
+  const shape = parseShapeText(requiredData(data, "shape", who), who);
   if (!isKnown(shape)) {
     throw malformed(`${who}, a constant, has the shape ${printValue(data.get("shape"))}`, {
       node: who,
@@ -201,12 +202,9 @@ export function binRange(
   bin: ByteSource | null,
   who: string,
 ): BinRange {
-  const [offset, size] = ["offset", "size"].map((key) => {
-    const text = data.get(key);
-    if (text === undefined)
-      throw malformed(`${who}, a constant, has no ${key} in its <data>`, { node: who, key });
-    return checkDecimal(text, key, who);
-  });
+  const [offset, size] = ["offset", "size"].map((key) =>
+    checkDecimal(requiredData(data, key, who), key, who),
+  );
   if (bin === null || offset <= bin.size - size) return { offset, size };
   throw malformed(
     `${who} has ${printCount(size, "byte")} from byte ${offset} of the .bin, which has ${bin.size}`,

@@ -175,7 +175,7 @@ export class S3Store implements Store {
   async folders(prefix: string): Promise<readonly string[]> {
     const names: string[] = [];
     for await (const { text, root } of this.#pages(prefix, "/")) {
-      for (const [, entry] of text.matchAll(/<CommonPrefixes>(.*?)<\/CommonPrefixes>/gs)) {
+      for (const entry of elementsOf(text, "CommonPrefixes")) {
         const place = elementOf(entry, "Prefix") ?? "";
         names.push(place.slice(root.length + prefix.length).replace(/\/$/, ""));
       }
@@ -186,7 +186,7 @@ export class S3Store implements Store {
   /** Lists all objects whose keys begin with `prefix`. */
   async *listUnder(prefix: string): AsyncGenerator<StoredObject> {
     for await (const { text, root } of this.#pages(prefix)) {
-      for (const [, entry] of text.matchAll(/<Contents>(.*?)<\/Contents>/gs)) {
+      for (const entry of elementsOf(text, "Contents")) {
         const key = elementOf(entry, "Key") ?? "";
         yield { key: key.slice(root.length), size: Number(elementOf(entry, "Size")) };
       }
@@ -277,13 +277,28 @@ function isOfOtherOrigin({ origin }: URL): boolean {
   return page.origin !== undefined && page.origin !== origin;
 }
 
-const ENTITIES: Readonly<Record<string, string>> = {
-  amp: "&",
-  lt: "<",
-  gt: ">",
-  quot: '"',
-  apos: "'",
-};
+const ENTITIES: ReadonlyMap<string, string> = new Map([
+  ["amp", "&"],
+  ["lt", "<"],
+  ["gt", ">"],
+  ["quot", '"'],
+  ["apos", "'"],
+]);
+
+/** The greatest code point, beyond which a reference is not a character. */
+const MAX_CODE = 0x10ffff;
+
+/**
+ * Returns the contents of all XML elements with this name. A regular expression would search for the end of each element
+ * in the whole text, and take 20 s for 400 kB without an end.
+ */
+function elementsOf(xml: string, name: string): string[] {
+  const open = `<${name}>`;
+  const parts = xml.split(`</${name}>`).slice(0, -1);
+  return parts
+    .filter((part) => part.includes(open))
+    .map((part) => part.slice(part.indexOf(open) + open.length));
+}
 
 /**
  * Returns the text of the first XML element with this name. In S3's responses, the relevant elements contain only text.
@@ -291,9 +306,10 @@ const ENTITIES: Readonly<Record<string, string>> = {
 function elementOf(xml: string, name: string): string | null {
   const [, text] = new RegExp(`<${name}>([^<]*)</${name}>`).exec(xml) ?? [];
   return (
-    text?.replaceAll(/&(?:#(\d+)|(\w+));/g, (whole, code: string | undefined, word: string) =>
-      code === undefined ? (ENTITIES[word] ?? whole) : String.fromCodePoint(Number(code)),
-    ) ?? null
+    text?.replaceAll(/&(?:#(\d+)|(\w+));/g, (whole, code: string | undefined, word: string) => {
+      if (code === undefined) return ENTITIES.get(word) ?? whole;
+      return Number(code) <= MAX_CODE ? String.fromCodePoint(Number(code)) : whole;
+    }) ?? null
   );
 }
 
