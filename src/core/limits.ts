@@ -206,8 +206,6 @@ export const CHUNKED = {
   /** Interval, in ms, at which a process that works on a job records its presence; older records are ignored. */
   record: 5000,
   stale: 60_000,
-  /** Interval, in ms, at which a run looks for other processes that run the same job. */
-  others: 250,
 };
 
 /** Limits for result memory that is kept for later results. */
@@ -288,9 +286,8 @@ export const FILES = {
   /** Maximum average ms of a blocking sync or read: a small file takes 0.38 ms in a group of 8 syncs, 0.55 ms alone. */
   slowSync: 0.1,
   slowRead: 0.1,
-  /** Number of non-blocking calls before a blocking call is tried again. */
+  /** Number of non-blocking calls before a blocking call is tried again, and ms of blocking reads in a row. */
   rest: 1000,
-  /** Maximum ms of blocking reads in the main thread before other code of the thread runs. */
   turn: 2,
 };
 

@@ -82,7 +82,6 @@ export const EXTREMES: { readonly [R in Name]: Readonly<Record<keyof Records[R],
     jobs: 1,
     record: 1,
     stale: 1000,
-    others: 0,
   },
   // A pool that kept empty buffers would keep buffers that users transferred.
   POOL: { most: 0, least: 1 },

@@ -277,6 +277,9 @@ async function runStage(
   }
 }
 
+/** The number of times that a run looks for other processes in the time in which each of them renews its record. */
+const LOOKS = 20;
+
 /** Notices other processes that run the same job. */
 class Sharing {
   readonly #job: Job;
@@ -290,7 +293,7 @@ class Sharing {
   /** Returns true once, as soon as another process records that it works on the job. */
   async begins(): Promise<boolean> {
     if (this.#isShared || performance.now() < this.#next) return false;
-    this.#next = performance.now() + CHUNKED.others;
+    this.#next = performance.now() + CHUNKED.record / LOOKS;
     const { length } = await workersOf(this.#job);
     if (length < 2 || this.#isShared) return false;
     this.#isShared = true;
