@@ -16,6 +16,7 @@
 
 export type { CallSpec } from "../arrays/chunked/job/call-spec.ts";
 export { gatherChunked, scatterChunked, type ChunkedOptions } from "../arrays/chunked/functions.ts";
+export { gatherInMemory } from "../arrays/chunked/gather-in-memory.ts";
 export {
   jobFailure,
   openJob,

@@ -187,23 +187,24 @@ test("a scheduler's tasks do the job, and late ones nothing", async () => {
   assert.ok(equals(await (await openArray(at("s.zarr"))).read(), sums));
 });
 
-test("--json gives the result and the stages", async () => {
-  const { outputs, stages } = (await json("run GatherND t.zarr i.npy -o json.npy")) as {
-    outputs: unknown;
-    stages: readonly { stage: string; tasks: number }[];
-  };
-  assert.deepEqual(outputs, [
-    { name: "output", dtype: "float32", shape: [30, 6], file: "json.npy" },
-  ]);
-  assert.deepEqual(
-    stages.map(({ stage, tasks }) => [stage, tasks]),
-    [
-      ["partition", 1],
-      ["apply", 10],
-      ["place", 1],
-    ],
-  );
-});
+// Without a job, a gather reads only the chunks that its indices address.
+for (const [out, job, before, chunks] of [
+  ["json.npy", "", [], 6],
+  ["job.npy", " --job gathered", [["partition", 1]], 10],
+] as const) {
+  test(`--json gives the result and the stages of a gather into ${out}`, async () => {
+    const { outputs, stages } = (await json(`run GatherND t.zarr i.npy -o ${out}${job}`)) as {
+      outputs: unknown;
+      stages: readonly { stage: string; tasks: number }[];
+    };
+    assert.deepEqual(outputs, [{ name: "output", dtype: "float32", shape: [30, 6], file: out }]);
+    assert.deepEqual(
+      stages.map(({ stage, tasks }) => [stage, tasks]),
+      [...before, ["apply", chunks], ["place", 1]],
+    );
+    assert.ok(equals(folder.load(out), gatherND(data, indices)));
+  });
+}
 
 test("job resume does what is left, and job remove takes the rest away", async () => {
   await makeTable("half.zarr");

@@ -180,7 +180,12 @@ async function run(
     ...(shards !== undefined && { shards }),
   };
   const request = { folder, call, data, indices, updates, out, ...encoding, memory, threads };
-  if (updates === undefined && job === undefined && (await gatherInMemory(request, options)))
+  const { signal, onProgress } = options;
+  if (
+    updates === undefined &&
+    job === undefined &&
+    (await gatherInMemory(request, { signal, onProgress }))
+  )
     return openArray(place);
   const file = await beginJob(request);
   const { id, out: made } = file.spec;

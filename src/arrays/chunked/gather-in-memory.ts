@@ -8,7 +8,7 @@ import * as fs from "node:fs/promises";
 import * as path from "node:path";
 import { chooseExecutor } from "../../core/engines/choice.ts";
 import { TensorError } from "../../core/errors.ts";
-import type { Signal } from "../../core/foreign.ts";
+import { namesOf, optionsOf, type Signal } from "../../core/foreign.ts";
 import { CHUNKED } from "../../core/limits.ts";
 import { DTYPES } from "../../core/tensor/dtype.ts";
 import { product } from "../../core/tensor/shape.ts";
@@ -17,13 +17,14 @@ import { isCode, isUrl, makeFolders, syncFolder } from "../boxes/file.ts";
 import { Grid, type Box } from "../boxes/grid.ts";
 import { createPendingNpy } from "../boxes/npy-array.ts";
 import { createPending } from "../zarr/open.ts";
+import { checkRunOptions } from "./job/arguments.ts";
 import { planNew } from "./job/create-job.ts";
 import { typeOf, type JobRequest } from "./job/division.ts";
 import { costsOfOutput, encodingOf, outputExists } from "./job/open-arrays.ts";
 import type { PlannedJob } from "./job/plan-job.ts";
 import type { JobSpec } from "./job/spec.ts";
 import { removeLeft, temporaryOf } from "./job/temporary.ts";
-import type { JobProgress, RunJobOptions } from "./run/run-job.ts";
+import type { RunJobOptions } from "./run/run-job.ts";
 import { shareOf, type JobParts } from "./stages/budget.ts";
 import { renumber } from "./stages/chunk-task.ts";
 import { bytesOfPieces, contextOf } from "./stages/context.ts";
@@ -41,22 +42,58 @@ import { Workspace } from "./stages/workspace.ts";
  */
 const TOGETHER = 2 ** 25;
 
-type Report = (stage: JobProgress["stage"], done: number, tasks: number) => void;
+export type GatherOptions = Pick<RunJobOptions, "signal" | "onProgress">;
 
-/** Gathers into a new array. Returns false if the gather needs a job, whose folder may then exist. */
+const OPTIONS = namesOf<GatherOptions>({ signal: true, onProgress: true });
+
+/** Reports the progress of a stage, whose tasks read and write `taskBytes` bytes each. */
+type Report = (stage: "apply" | "place", done: number, tasks: number, taskBytes: number) => void;
+
+/**
+ * Gathers into a new array without a job's folder, if the result fits in memory.
+ *
+ * @param request the same as for `createJob`
+ * @param options a signal, and a function that receives the progress of the stages `apply` and `place`
+ * @returns false if the request needs a job: the result does not fit in memory, updates are given, the output is data
+ *   itself or is not a path, or the folder contains a job
+ * @throws TensorError the errors of `createJob`, `index-out-of-range`, and `attribute` if an input changes while it is
+ *   read. If the signal aborts, its reason is thrown. After an error, nothing is left
+ *
+ * @example
+ * ```ts
+ * import { openArray } from "ndscatter/zarr";
+ *
+ * const [data, indices] = await Promise.all([openArray("rows.npy"), openArray("ids.npy")]);
+ * const request = {
+ *   folder: "job",
+ *   call: { function: "gatherND", options: {} },
+ *   data,
+ *   indices,
+ *   out: { format: "npy", path: "taken.npy" },
+ *   memory: 2 ** 28,
+ *   threads: 1,
+ * } as const;
+ * if (!(await gatherInMemory(request))) await createJob(request).then(() => runJob("job"));
+ * console.log((await openArray("taken.npy")).shape); // [3, 2]
+ * ```
+ */
 export async function gatherInMemory(
   request: JobRequest,
-  { signal, onProgress }: Pick<RunJobOptions, "signal" | "onProgress">,
+  options: GatherOptions = {},
 ): Promise<boolean> {
-  const { out } = request;
-  if (out === null || isUrl(out.path)) return false;
+  const { signal, onProgress } = optionsOf(options, OPTIONS, {}) as GatherOptions;
+  checkRunOptions({ signal, onProgress });
   const planned = await planNew(request);
-  const lanes = planned === null ? 0 : lanesOf(request, planned);
-  if (planned === null || lanes === 0) return false;
-  const begin = performance.now();
-  const report: Report = (stage, done, tasks) => {
+  const { out } = request;
+  if (planned === null || request.updates !== undefined || out === null || isUrl(out.path))
+    return false;
+  const lanes = lanesOf(request, planned);
+  if (lanes === 0) return false;
+  let begin = performance.now();
+  const report: Report = (stage, done, tasks, taskBytes) => {
+    if (done === 0) begin = performance.now();
     const seconds = (performance.now() - begin) / 1000;
-    onProgress?.({ stage, done, tasks, taskBytes: 0, seconds, before: 0 });
+    onProgress?.({ stage, done, tasks, taskBytes, seconds, before: 0 });
   };
   const { parts, spec } = planned;
   const seen = new Seen();
@@ -161,8 +198,9 @@ async function gatherAll(
   );
   const pieces = bytesOfPieces(address, elementBytes);
   const tasks = touched.length * pieces.length;
+  const taskBytes = product(data.chunkShape) * elementBytes;
   let done = 0;
-  report("apply", done, tasks);
+  report("apply", done, tasks, taskBytes);
   const results: Uint8Array[] = [];
   for (const [piece, bytes] of pieces.entries()) {
     const slices = memory.bytes(`slices ${piece}`, count * bytes);
@@ -190,7 +228,7 @@ async function gatherAll(
         resolved.call.fields,
         own,
       );
-      report("apply", ++done, tasks);
+      report("apply", ++done, tasks, taskBytes);
     });
   }
   return results;
@@ -226,9 +264,10 @@ async function writeAll(
     const array = await createBegun(spec, parts, begun);
     const job = contextOf(begun, spec, { ...parts, updates: undefined, out: array });
     const { blocks } = job;
+    const taskBytes = product(spec.blockShape) * product(job.address.slice) * job.elementBytes;
     let position = 0;
     for (let block = 0; block < blocks.size; block++) {
-      report("place", block, blocks.size);
+      report("place", block, blocks.size, taskBytes);
       signal?.throwIfAborted();
       const end = position + product(blocks.box(block).shape);
       const bytesOf = (piece: number): Uint8Array =>
@@ -236,7 +275,7 @@ async function writeAll(
       await writeBlock(job, block, async (piece) => bytesOf(piece), memory);
       position = end;
     }
-    report("place", blocks.size, blocks.size);
+    report("place", blocks.size, blocks.size, taskBytes);
     signal?.throwIfAborted();
     await publish(spec, array, begun);
   } finally {

@@ -22,6 +22,7 @@ import { openArray, type ChunkedArray } from "../../entries/zarr.ts";
 import { errorAt, printFile, STDIN, wrongData, wrongUsage } from "../failure.ts";
 import { printResult, printNote, type Io } from "../io.ts";
 import {
+  gatherHere,
   isLong,
   printPlan,
   printTook,
@@ -96,6 +97,18 @@ export async function runChunked(
   const { call, request } = await requestOf(io, target, texts, options);
   const { folder } = request;
   if (plan === true) return printPlan(io, request, json);
+  const isPlain = options.job === undefined && redis === undefined && slurm !== true;
+  if (isPlain && request.updates === undefined && request.out !== null) {
+    const stages = await gatherHere(io, request);
+    if (stages !== null)
+      return printOutput(
+        io,
+        call,
+        request.out.path,
+        { stages, planned: null, took: null },
+        options,
+      );
+  }
   const spec = await createJob(request);
   const wasDone = (await remainingTasks(await openJob(folder), "finish")).length === 0;
   const { shortage = null } = spec.planned ?? {};
@@ -124,20 +137,39 @@ export async function runChunked(
   // Queue workers may have already removed the folder.
   const { planned = null, took = null } = (await describeJob(folder).catch(() => null)) ?? {};
   await endFolder(folder, spec.id, options);
-  const out = await openArray(spec.out.path);
-  const [{ name }] = call.version.outputs;
-  const file = isUrl(spec.out.path) ? spec.out.path : path.relative(io.cwd, spec.out.path);
-  const { dtype, shape } = out;
-  const outputs = [{ name, dtype, shape, file }];
-  const lines = [`${name}: ${printType(out)}`, `  written to ${file}`, ...stageLines(stages)];
-  if (isLong(stages) && !json) {
-    const rate = printAmount(await diskRate(path.dirname(folder)));
-    const more = [`the disk: ${rate}/s, written and synced`, ...printTook({ planned, took })];
-    lines.push(...more.map((line) => `  ${line}`));
-  }
-  await printResult(io, json ? { outputs, stages, planned, took } : lines.join("\n"));
+  const { path: place } = spec.out;
+  const lines =
+    isLong(stages) && !json
+      ? [
+          `the disk: ${printAmount(await diskRate(path.dirname(folder)))}/s, written and synced`,
+          ...printTook({ planned, took }),
+        ]
+      : [];
+  await printOutput(io, call, place, { stages, planned, took }, options, lines);
   if (wasDone && !json)
     await printNote(io, `this job is already finished; remove ${folder} to run it again`);
+}
+
+/** Prints the output of a finished call, and facts about the call. */
+async function printOutput(
+  io: Io,
+  { version }: Call,
+  place: string,
+  facts: {
+    readonly stages: readonly StageTimes[];
+    readonly planned: unknown;
+    readonly took: unknown;
+  },
+  { json = false }: ChunkedOptions,
+  more: readonly string[] = [],
+): Promise<void> {
+  const out = await openArray(place);
+  const { dtype, shape } = out;
+  const [{ name }] = version.outputs;
+  const file = isUrl(place) ? place : path.relative(io.cwd, place);
+  const all = [...stageLines(facts.stages), ...more.map((line) => `  ${line}`)];
+  const text = [`${name}: ${printType(out)}`, `  written to ${file}`, ...all].join("\n");
+  await printResult(io, json ? { outputs: [{ name, dtype, shape, file }], ...facts } : text);
 }
 
 /** Removes a finished job's folder, unless the user specified it with --job. */

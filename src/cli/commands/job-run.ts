@@ -21,12 +21,14 @@ import { printAmount, printCount } from "../../core/foreign.ts";
 import { CLI } from "../../core/limits.ts";
 import type { JobWorker, SubmitProgress, TasksDone } from "../../entries/bullmq.ts";
 import {
+  gatherInMemory,
   type JobFacts,
   type JobProgress,
   type JobRequest,
   planJob,
   printShortage,
   runJob,
+  type RunJobOptions,
   type StageName,
 } from "../../entries/chunked.ts";
 
@@ -50,7 +52,31 @@ export async function runHere(
   io: Io,
   folder: string,
   { memory, threads = io.threads }: LocalRun,
-): Promise<StageTimes[]> {
+): Promise<readonly StageTimes[]> {
+  const place = path.relative(io.cwd, folder) || folder;
+  const stopped = `stopped; the finished tasks are kept in ${place}; run the same command again to continue`;
+  const run = (options: RunJobOptions) => runJob(folder, { memory, threads, ...options });
+  return (await withProgress(io, stopped, run)).stages;
+}
+
+/** Gathers without a job. Returns the times of the stages, or null if the request needs a job. */
+export async function gatherHere(
+  io: Io,
+  request: JobRequest,
+): Promise<readonly StageTimes[] | null> {
+  const stopped = "stopped; nothing was written";
+  const run = ({ signal, onProgress }: RunJobOptions) =>
+    gatherInMemory(request, { signal, onProgress });
+  const { result, stages } = await withProgress(io, stopped, run);
+  return result ? stages : null;
+}
+
+/** Shows the progress of a run, and collects the times of its stages. */
+async function withProgress<T>(
+  io: Io,
+  stopped: string,
+  run: (options: RunJobOptions) => Promise<T>,
+): Promise<{ readonly result: T; readonly stages: readonly StageTimes[] }> {
   const stages: StageTimes[] = [];
   const line = new ProgressLine(io.stderr, undefined, true);
   const onProgress = (progress: JobProgress): void => {
@@ -61,13 +87,11 @@ export async function runHere(
     }
     line.show(() => printProgress(progress, io.stderr.isTTY));
   };
-  const place = path.relative(io.cwd, folder) || folder;
-  const stopped = `stopped; the finished tasks are kept in ${place}; run the same command again to continue`;
   const onNote = noteBeside(io, line);
-  await untilInterrupted(io, stopped, (signal) =>
-    runJob(folder, { memory, threads, signal, onProgress, onNote }),
+  const result = await untilInterrupted(io, stopped, (signal) =>
+    run({ signal, onProgress, onNote }),
   ).finally(() => line.clear());
-  return stages;
+  return { result, stages };
 }
 
 const noteBeside =
