@@ -5,7 +5,7 @@ import { malformed, TensorError } from "../../core/errors.ts";
 import { stepOf } from "../../core/call/steps.ts";
 import { attributesOf, meantVersion } from "../model/attributes.ts";
 import { quote } from "../model/graph.ts";
-import { readConstant, type ModelNode } from "../model/model.ts";
+import { readConstant, type Constant, type ModelNode } from "../model/model.ts";
 import { missingParameter } from "../model/family.ts";
 import type { Scope } from "../model/values.ts";
 import {
@@ -87,9 +87,9 @@ function inputNames(node: ModelNode, version: OperatorVersion): Meaning["inputs"
 
 /** Returns the axis if it is a constant; null for a computed axis. */
 function constantAxis(name: string, scope: Scope): number | null {
-  const constant = scope.constantOf(name);
-  const isOne = constant !== null && constant.dtype !== null && product(constant.shape) === 1;
-  const axis = isOne ? Number(readConstant(constant).data[0]) : null;
+  const constant = constantAt(name, scope);
+  if (constant === null || product(constant.shape) !== 1) return null;
+  const axis = Number(readConstant(constant).data[0]);
   return Number.isInteger(axis) ? axis : null;
 }
 
@@ -108,38 +108,54 @@ export const certainShape = (name: string, scope: Scope): PartialShape =>
 export const onlyDeclared = (what: string, name: string, use: string): string =>
   `the ${what} of ${quote(name)} is only declared; ${use}`;
 
+/** Returns the constant that a value is; null for other values, and for a data type that this package lacks. */
+export function constantAt(name: string, scope: Scope): Constant | null {
+  const found = scope.constantOf(name);
+  return found === null || found.dtype === null ? null : found;
+}
+
 export const familyVersion = ({ domain, op }: ModelNode, opset: number): OperatorVersion | null =>
   findVersion({ domain, op, opset });
 
 export const versionTitle = ({ name, sinceVersion }: OperatorVersion): string =>
   `${name}-${sinceVersion}`;
 
-/** OpenVINO's operator names that differ from ONNX's names. */
-const OTHER_NAMES: Readonly<Record<string, string>> = {
-  ScatterND: "ScatterNDUpdate",
-  ScatterElements: "ScatterElementsUpdate",
+/** ONNX's names of operators, by OpenVINO's names that differ. */
+const ONNX_NAMES: Readonly<Record<string, string>> = {
+  ScatterNDUpdate: "ScatterND",
+  ScatterElementsUpdate: "ScatterElements",
 };
 
-/** Returns the current and deprecated names of an operator in ONNX and OpenVINO. */
-function allNames(op: string): readonly string[] {
-  const old = operators().filter(({ deprecated }) => deprecated !== undefined);
-  const current = old.find(({ name }) => name === op)?.deprecated ?? op;
-  const [base] = Object.entries(OTHER_NAMES).find(([, other]) => other === current) ?? [current];
-  const others = old.filter(({ deprecated }) => deprecated === base).map(({ name }) => name);
-  return [...new Set([base, OTHER_NAMES[base] ?? base, ...others])];
+/** The current names of operators, by deprecated names. */
+const CURRENT_NAMES: ReadonlyMap<string, string> = /* @__PURE__ */ new Map(
+  /* @__PURE__ */ operators().flatMap(({ name, deprecated }) =>
+    deprecated === undefined ? [] : [[name, deprecated]],
+  ),
+);
+
+/** Returns the name that an operator shares with its equivalents in the other format and under deprecated names. */
+function commonName(op: string): string {
+  const current = CURRENT_NAMES.get(op) ?? op;
+  return ONNX_NAMES[current] ?? current;
 }
+
+/** The versions of each operator, by domain and common name. */
+const SIBLINGS: ReadonlyMap<string, readonly OperatorVersion[]> = /* @__PURE__ */ new Map(
+  /* @__PURE__ */ operators().map(({ name, domain }) => {
+    const all = operators().filter(
+      (one) => one.domain === domain && commonName(one.name) === commonName(name),
+    );
+    const old = all.filter((one) => CURRENT_NAMES.has(one.name));
+    return [`${domain} ${commonName(name)}`, [...all.filter((one) => !old.includes(one)), ...old]];
+  }),
+);
 
 /**
  * Returns all versions of an operator in a domain, under current and deprecated names. Current names come first, and
  * older versions come before newer versions.
  */
-export function siblingsOf(op: string, domain: string): readonly OperatorVersion[] {
-  const names = allNames(op);
-  const place = ({ name }: OperatorVersion): number => names.indexOf(name);
-  return operators()
-    .filter((one) => one.domain === domain && place(one) !== -1)
-    .sort((a, b) => place(a) - place(b));
-}
+export const siblingsOf = (op: string, domain: string): readonly OperatorVersion[] =>
+  SIBLINGS.get(`${domain} ${commonName(op)}`) ?? [];
 
 export const firstOpset = ({ opset, sinceVersion }: OperatorVersion): number =>
   opset ?? sinceVersion;
@@ -157,24 +173,25 @@ export function targetVersion(
 }
 
 /**
- * Returns a note if the target compares NaN or signed zeros by another rule in a max or min of floats; null if the
+ * Returns a note if the target compares NaN or signed zeros by another rule in a max or min of floats; none if the
  * result cannot differ.
  */
-export function comparisonNote(row: OperatorVersion, meaning: Meaning): string | null {
+export function comparisonNotes(row: OperatorVersion, meaning: Meaning): readonly string[] {
   const { version, settings, dtype } = meaning;
   const { reduction } = settings;
-  if (row.stays === version.stays || (reduction !== "max" && reduction !== "min")) return null;
+  if (row.stays === version.stays || (reduction !== "max" && reduction !== "min")) return [];
   const isFloat = dtype === null || stepOf({ ...settings, stays: "data" }, dtype) !== reduction;
-  if (!isFloat) return null;
-  const rule = (one: OperatorVersion): string =>
-    printComparison(`${reduction} of ${versionTitle(one)}`, one.stays);
-  return `the results differ for NaN, and when 0 is compared with -0: ${rule(version)}, but ${rule(row)}`;
+  if (!isFloat) return [];
+  const [before, after] = [version, row].map((one) => {
+    const kept = one.stays === "data" ? "the old value" : "the update";
+    const rule =
+      one.stays === undefined
+        ? "returns NaN if an operand is NaN, and orders -0 below 0"
+        : `keeps ${kept}`;
+    return `${reduction} of ${versionTitle(one)} ${rule}`;
+  });
+  return [`the results differ for NaN, and when 0 is compared with -0: ${before}, but ${after}`];
 }
-
-const printComparison = (what: string, stays: OperatorVersion["stays"]): string =>
-  stays === undefined
-    ? `${what} returns NaN if an operand is NaN, and orders -0 below 0`
-    : `${what} keeps ${stays === "data" ? "the old value" : "the update"}`;
 
 /** Returns the version's name for a reduction; null if the version does not support the reduction. */
 export function wordOf(version: OperatorVersion, reduction: Settings["reduction"]): string | null {
