@@ -1,9 +1,9 @@
 /** Rewrites a model's faulty nodes with other operators, in the graph, in bodies and in functions. */
 
-import { isTensorError } from "../../core/errors.ts";
+import { recovering } from "../../core/errors.ts";
 import { Names } from "../convert/context.ts";
 import { convertModel } from "../convert/convert-model.ts";
-import type { Graph, Model, ModelNode } from "../model/model.ts";
+import type { Graph, Model, ModelFunction, ModelNode } from "../model/model.ts";
 import { NodeIndex } from "../model/node-index.ts";
 import { withBodies } from "../model/uses.ts";
 import type { NodeCure } from "./candidates.ts";
@@ -25,23 +25,22 @@ export function curedModel(given: Model, cures: ReadonlyMap<string, NodeCure>): 
     const writers = new Map(placed.map(({ node, cure }) => [node, writer(node, cure)]));
     return { model: rewrittenModel(given, writers), notes: [] };
   }
-  try {
+  const converted = (): CuredModel => {
     // A faulty node may be invalid, so a placeholder replaces the node during the conversion of the model.
     const standIns = new Map(placed.map(({ node }) => [node, () => [standIn(node)]]));
     const { model, notes } = convertModel(rewrittenModel(given, standIns), { opset });
-    const converted = new NodeIndex(model);
+    const after = new NodeIndex(model);
     const writers = placed.map(
-      ({ node, path, cure }) => [converted.find(path).node, writer(node, cure)] as const,
+      ({ node, path, cure }) => [after.find(path).node, writer(node, cure)] as const,
     );
     const note = `the model was converted to opset ${opset}`;
     return { model: rewrittenModel(model, new Map(writers)), notes: [note, ...notes] };
-  } catch (error) {
-    if (isTensorError(error)) return null;
-    throw error;
-  }
+  };
+  return recovering(converted, () => null);
 }
 
 type Writer = (names: Names) => readonly ModelNode[];
+type Writers = ReadonlyMap<ModelNode, Writer>;
 
 const writer =
   (node: ModelNode, cure: NodeCure): Writer =>
@@ -52,23 +51,19 @@ const writer =
  * Returns a placeholder node with the same name, inputs and outputs. A conversion leaves the placeholder unchanged, and
  * its output types are unknown.
  */
-const standIn = ({ name, inputs, outputs }: ModelNode): ModelNode => {
-  const common = { name, inputs, outputs, attributes: {} };
-  return { ...common, op: "Any", domain: "ndscatter.stand-in" };
-};
-
-type Writers = ReadonlyMap<ModelNode, Writer>;
+const standIn = ({ name, inputs, outputs }: ModelNode): ModelNode => ({
+  ...{ name, inputs, outputs, attributes: {} },
+  ...{ op: "Any", domain: "ndscatter.stand-in" },
+});
 
 function rewrittenModel(model: Model, writers: Writers): Model {
-  const functions = model.functions?.map((one) => ({
+  const { functions } = model;
+  const inFunction = (one: ModelFunction): ModelFunction => ({
     ...one,
     graph: rewrittenGraph(one.graph, writers),
-  }));
-  return {
-    ...model,
-    graph: rewrittenGraph(model.graph, writers),
-    ...(functions && { functions }),
-  };
+  });
+  const graph = rewrittenGraph(model.graph, writers);
+  return { ...model, graph, ...(functions && { functions: functions.map(inFunction) }) };
 }
 
 function rewrittenGraph(graph: Graph, writers: Writers, names = new Names(graph)): Graph {

@@ -1,9 +1,8 @@
 /** A node that gives wrong results in the user's runtime, and its intended call. */
 
-import { runNode as run } from "../../core/functions.ts";
+import { runNode } from "../../core/functions.ts";
 import type { NodeSpec } from "../../core/call/call.ts";
-import { isTensorError, type TensorError } from "../../core/errors.ts";
-import { resolve } from "../../core/operators/registry.ts";
+import { recovering, type TensorError } from "../../core/errors.ts";
 import type { Reduction } from "../../core/tensor/dtype.ts";
 import type { Tensor } from "../../core/tensor/tensor.ts";
 import type { Verdict } from "../verify/verdicts.ts";
@@ -32,31 +31,16 @@ export const axisIn = ({ node }: Meant): number => Number(node.attributes?.["axi
 
 export const isScatter = ({ node }: Meant): boolean => node.op.includes("Scatter");
 
-/** Returns the operator version, such as 18 for a ScatterND in opset 21. */
-export const versionIn = ({ node }: Meant): number => resolve(node).sinceVersion;
-
-export function exactOutputs(call: Meant): readonly Tensor[] | null {
-  const outputs = outputsOrError(call);
-  return isTensorError(outputs) ? null : outputs;
-}
+/** Returns the exact outputs; null for an invalid call. */
+export const exactOutputs = ({ node, inputs }: Meant): readonly Tensor[] | null =>
+  recovering<readonly Tensor[], null>(
+    () => runNode(node, inputs),
+    () => null,
+  );
 
 /** Returns the exact outputs, or the error of an invalid call. */
-export function outputsOrError({ node, inputs }: Meant): readonly Tensor[] | TensorError {
-  try {
-    return run(node, inputs);
-  } catch (error) {
-    if (isTensorError(error)) return error;
-    throw error;
-  }
-}
-
-/** Returns the call with changed attributes; `undefined` removes an attribute. */
-export function withAttributes(
-  call: Meant,
-  changed: Readonly<Record<string, string | undefined>>,
-): Meant {
-  const all = Object.entries({ ...call.node.attributes, ...changed });
-  const kept = all.filter(([, value]) => value !== undefined);
-  const attributes = Object.fromEntries(kept) as NodeSpec["attributes"];
-  return { ...call, node: { ...call.node, attributes } };
-}
+export const outputsOrError = ({ node, inputs }: Meant): readonly Tensor[] | TensorError =>
+  recovering<readonly Tensor[], TensorError>(
+    () => runNode(node, inputs),
+    (error) => error,
+  );

@@ -46,7 +46,7 @@ import {
   plainModel,
   rebased,
   SETTINGS,
-  SettingsMaker,
+  withSettings,
   type PlainModel,
   type Rebased,
 } from "./sessions.ts";
@@ -221,11 +221,10 @@ async function* proposals(bench: Bench): AsyncGenerator<Proposal | { readonly ig
   if (areRight && !isOnlyExpected) {
     const common = { kind: "setting", alone: candidates } as const;
     for (const { title, settings } of SETTINGS) {
-      const maker = new SettingsMaker(asIs.createSession, settings);
-      const { createSession } = maker;
+      const { createSession, wasRead } = withSettings(asIs.createSession, settings);
       // oxlint-disable-next-line no-await-in-loop
       await loads(bench.bytes, createSession);
-      if (!maker.wasRead) yield { ignored: title };
+      if (!wasRead()) yield { ignored: title };
       else yield { ...common, title, settings: { ...asIs.settings, ...settings }, createSession };
     }
     for (const [title, createSession] of Object.entries(bench.others))

@@ -8,7 +8,7 @@ import { equals } from "../../core/tensor/compare.ts";
 import type { Tensor } from "../../core/tensor/tensor.ts";
 import { readModel } from "../onnx/read-model.ts";
 import { openModel } from "../verify/carried.ts";
-import { RuntimeFailure, type CreateSession } from "../verify/session.ts";
+import { failureOr, type CreateSession } from "../verify/session.ts";
 
 export type Values = ReadonlyMap<string, Tensor>;
 
@@ -42,43 +42,52 @@ export interface ModelRuns {
   readonly problem: string | null;
 }
 
-/** Returns the result of `action`, or the runtime's message if the runtime failed. Other errors are rethrown. */
-async function orProblem<T>(action: () => Promise<T>): Promise<T | { readonly problem: string }> {
-  try {
-    return await action();
-  } catch (error) {
-    if (error instanceof RuntimeFailure) return { problem: error.message };
-    throw error;
-  }
+/**
+ * Opens a session and runs it, up to `most` times, while `each` returns true and within `time` ms. The time begins with
+ * the run number `from`, and run 0 and this run are always made. Runs are sequential, so that each run has the whole
+ * machine. Returns the runtime's message if the runtime fails; otherwise null.
+ */
+async function repeat(
+  { open, feeds }: Pick<NodeCheck, "open" | "feeds">,
+  names: readonly string[],
+  { most, time, from }: { readonly most: number; readonly time: number; readonly from: number },
+  each: (outputs: Values, duration: number, run: number) => boolean,
+): Promise<string | null> {
+  const found = await failureOr(async () => {
+    const session = await open();
+    try {
+      let [goesOn, end] = [true, Infinity];
+      for (let run = 0; goesOn && (run === 0 || run < most); run++) {
+        const start = performance.now();
+        if (run === from) end = start + time;
+        else if (start >= end) break;
+        // oxlint-disable-next-line no-await-in-loop
+        const outputs = await session.run(feeds, names);
+        goesOn = each(outputs, performance.now() - start, run);
+      }
+    } finally {
+      await session.release();
+    }
+    return null;
+  });
+  return found && found.message;
 }
 
 /**
  * Runs a node until a result is wrong or a limit is reached. The node may use a fraction `share` of the available time.
  */
-export async function checkNode(
-  { open, feeds, exact }: NodeCheck,
-  share: number,
-): Promise<NodeResults> {
-  const names = [...exact.keys()];
+export async function checkNode(check: NodeCheck, share: number): Promise<NodeResults> {
+  const exact = [...check.exact];
+  const names = exact.map(([name]) => name);
+  const limits = { most: FIX.runs, time: FIX.nodeTime * share, from: 0 };
   let [right, runs] = [0, 0];
-  const found = await orProblem(async () => {
-    const session = await open();
-    try {
-      const end = performance.now() + FIX.nodeTime * share;
-      while (runs === right && runs < FIX.runs && (runs === 0 || performance.now() < end)) {
-        // Runs are sequential, so that each run has the whole machine.
-        // oxlint-disable-next-line no-await-in-loop
-        const outputs = await session.run(feeds, names);
-        runs++;
-        if (names.every((name) => equals(outputs.get(name) as Tensor, exact.get(name) as Tensor)))
-          right++;
-      }
-    } finally {
-      await session.release();
-    }
-    return { problem: null };
+  const problem = await repeat(check, names, limits, (outputs) => {
+    const isRight = exact.every(([name, one]) => equals(outputs.get(name) as Tensor, one));
+    runs++;
+    right += Number(isRight);
+    return isRight;
   });
-  return { right, runs, ...found };
+  return { right, runs, problem };
 }
 
 /**
@@ -86,33 +95,22 @@ export async function checkNode(
  * includes the warm-up and is at least 2.
  */
 export async function measureModel(
-  open: () => Promise<Runnable>,
+  open: NodeCheck["open"],
   feeds: Values,
   names: readonly string[],
   most = FIX.runs,
 ): Promise<ModelRuns> {
   const results = new Set<string>();
   const times: number[] = [];
-  const found = await orProblem(async () => {
-    const session = await open();
-    try {
-      // The first run is not timed, because it allocates memory.
-      results.add(digestOf(await session.run(feeds, names)));
-      const end = performance.now() + FIX.modelTime;
-      while (times.length + 1 < most && (times.length === 0 || performance.now() < end)) {
-        const start = performance.now();
-        // oxlint-disable-next-line no-await-in-loop
-        const outputs = await session.run(feeds, names);
-        times.push(performance.now() - start);
-        results.add(digestOf(outputs));
-      }
-    } finally {
-      await session.release();
-    }
-    return { problem: null };
+  const limits = { most, time: FIX.modelTime, from: 1 };
+  const problem = await repeat({ open, feeds }, names, limits, (outputs, duration, run) => {
+    // The first run is not timed, because it allocates memory.
+    if (run > 0) times.push(duration);
+    results.add(digestOf(outputs));
+    return true;
   });
   const runs = times.length + (results.size > 0 ? 1 : 0);
-  return { runs, results: results.size, time: medianOf(times), ...found };
+  return { runs, results: results.size, time: medianOf(times), problem };
 }
 
 function medianOf(times: readonly number[]): number | null {

@@ -1,12 +1,17 @@
 /** Sessions of the user's runtime: with settings that may fix a fault, of the original model, and of older versions. */
 
-import { isTensorError } from "../../core/errors.ts";
+import { recovering } from "../../core/errors.ts";
 import { convertModel } from "../convert/convert-model.ts";
 import { checkTarget } from "../convert/target.ts";
 import { buildModel } from "../model/build-model.ts";
 import type { Model } from "../model/model.ts";
 import { writeModel } from "../onnx/write-model.ts";
-import { RuntimeFailure, type CreateSession, type SessionSettings } from "../verify/session.ts";
+import {
+  failureOr,
+  RuntimeFailure,
+  type CreateSession,
+  type SessionSettings,
+} from "../verify/session.ts";
 import { measureModel, opener, type ModelRuns, type Values } from "./measure.ts";
 
 const ONE_THREAD: SessionSettings = { intraOpNumThreads: 1 };
@@ -18,33 +23,31 @@ export const SETTINGS: readonly { readonly title: string; readonly settings: Ses
   { title: "no graph optimization", settings: { graphOptimizationLevel: "disabled" } },
 ];
 
-/** Creates sessions with settings, and records whether all settings were read. */
-export class SettingsMaker {
-  readonly #unread: Set<string>;
-  readonly createSession: CreateSession;
-
-  constructor(createSession: CreateSession, settings: SessionSettings) {
-    const unread = new Set(Object.keys(settings));
-    this.#unread = unread;
-    const watched = (others: SessionSettings): SessionSettings => {
-      const own = {};
-      for (const [name, value] of Object.entries(settings)) {
-        const get = (): unknown => {
-          unread.delete(name);
-          return value;
-        };
-        Object.defineProperty(own, name, { enumerable: true, configurable: true, get });
-      }
-      // The caller's settings take precedence. Their getters are copied without being called.
-      return Object.defineProperties(own, Object.getOwnPropertyDescriptors(others));
-    };
-    this.createSession = (model, others = {}) => createSession(model, watched(others));
-  }
-
-  /** False if `createSession` ignored a setting, so that the session ran without it. */
-  get wasRead(): boolean {
-    return this.#unread.size === 0;
-  }
+/**
+ * Returns a session maker with settings. `wasRead` is false until `createSession` has read every setting; a setting that
+ * it ignores has no effect on the session.
+ */
+export function withSettings(
+  createSession: CreateSession,
+  settings: SessionSettings,
+): { readonly createSession: CreateSession; readonly wasRead: () => boolean } {
+  const unread = new Set(Object.keys(settings));
+  const watched = (others: SessionSettings): SessionSettings => {
+    const own = {};
+    for (const [name, value] of Object.entries(settings)) {
+      const get = (): unknown => {
+        unread.delete(name);
+        return value;
+      };
+      Object.defineProperty(own, name, { enumerable: true, configurable: true, get });
+    }
+    // The caller's settings take precedence. Their getters are copied without being called.
+    return Object.defineProperties(own, Object.getOwnPropertyDescriptors(others));
+  };
+  return {
+    createSession: (model, others = {}) => createSession(model, watched(others)),
+    wasRead: () => unread.size === 0,
+  };
 }
 
 export interface PlainModel {
@@ -67,7 +70,7 @@ export async function plainModel(
   feeds: Values,
   createSession: CreateSession,
 ): Promise<PlainModel> {
-  const careful = new SettingsMaker(createSession, ONE_THREAD);
+  const careful = withSettings(createSession, ONE_THREAD);
   const open = opener(careful.createSession, bytes);
   let names = graph.outputs.map(({ name }) => name);
   let first = await measureModel(open, feeds, names, 0);
@@ -77,7 +80,7 @@ export async function plainModel(
     const others = await measureModel(open, feeds, typed, 0);
     if (others.problem === null) [names, first] = [typed, others];
   }
-  if (first.problem !== null && careful.wasRead)
+  if (first.problem !== null && careful.wasRead())
     return { names, runs: first, createSession: careful.createSession, settings: ONE_THREAD };
   const runs = await measureModel(opener(createSession, bytes), feeds, names);
   return { names, runs, createSession, settings: {} };
@@ -131,24 +134,21 @@ function olderModel(
   opset: number,
   irVersion: number,
 ): Pick<Rebased, "model" | "title" | "notes"> | null {
-  try {
-    const isSame = given.opsets["ai.onnx"] === opset;
-    const { model, notes } = isSame ? { model: given, notes: [] } : convertModel(given, { opset });
-    const version = Math.min(model.irVersion, irVersion);
-    const title = `the model at opset ${opset} and IR version ${version}`;
-    return { model: { ...model, irVersion: version }, title, notes };
-  } catch (error) {
-    if (isTensorError(error)) return null;
-    throw error;
-  }
+  const isSame = given.opsets["ai.onnx"] === opset;
+  const found = isSame
+    ? { model: given, notes: [] }
+    : recovering(
+        () => convertModel(given, { opset }),
+        () => null,
+      );
+  if (found === null) return null;
+  const { model, notes } = found;
+  const version = Math.min(model.irVersion, irVersion);
+  const title = `the model at opset ${opset} and IR version ${version}`;
+  return { model: { ...model, irVersion: version }, title, notes };
 }
 
 export async function loads(bytes: Uint8Array, createSession: CreateSession): Promise<boolean> {
-  try {
-    await (await opener(createSession, bytes)()).release();
-    return true;
-  } catch (error) {
-    if (error instanceof RuntimeFailure) return false;
-    throw error;
-  }
+  const found = await failureOr(async () => (await opener(createSession, bytes)()).release());
+  return !(found instanceof RuntimeFailure);
 }
