@@ -5,13 +5,9 @@ import { recovering } from "../../core/errors.ts";
 import { quote } from "../model/graph.ts";
 import type { Attribute, ModelNode } from "../model/model.ts";
 import type { Scope } from "../model/values.ts";
-import {
-  roleOf,
-  type AttributeSchema,
-  type OperatorVersion,
-  type Role,
-} from "../../core/operators/operator.ts";
+import type { AttributeSchema, OperatorVersion, Role } from "../../core/operators/operator.ts";
 import { settingOf } from "../../core/operators/settings.ts";
+import { signatureOf } from "../../core/operators/signature.ts";
 import { tensor } from "../../core/tensor/tensor.ts";
 import type { Additions, GraphContext } from "./context.ts";
 import { adaptIndices } from "./indices.ts";
@@ -79,10 +75,10 @@ function inputsFor(row: OperatorVersion, meaning: Meaning, context: GraphContext
   const indices = adaptIndices(row, meaning, context) ?? "";
   const data = cutData(row, meaning, context) ?? "";
   const inputs: Partial<Record<Role, string>> = { ...meaning.inputs, data, indices };
-  if (row.inputs.some((input) => roleOf(input) === "axis") && settings.axis !== null) {
+  const { inputs: rules, positions } = signatureOf(row);
+  if (positions.axis >= 0 && settings.axis !== null)
     inputs.axis ??= axisConstant(settings.axis, node, context.additions);
-  }
-  const names = row.inputs.map((input) => inputs[roleOf(input)] ?? "");
+  const names = rules.map(({ role }) => inputs[role] ?? "");
   while (names[names.length - 1] === "") names.pop();
   return names;
 }
@@ -99,6 +95,7 @@ function attributesFor(
   { node, settings, version }: Meaning,
   isForeign: boolean,
 ): Record<string, Attribute> {
+  if (row === version) return node.attributes;
   const wanted = (schema: AttributeSchema): number | string | boolean => {
     const setting = settingOf(schema) as keyof typeof settings;
     const value = setting === "reduction" ? wordOf(row, settings.reduction) : settings[setting];
@@ -108,7 +105,7 @@ function attributesFor(
     const schema = row.attributes.find((one) => one.name === name);
     if (schema === undefined) return [];
     const value = wanted(schema);
-    const isKept = row === version || (!isForeign && plainValue(attribute) === value);
+    const isKept = !isForeign && plainValue(attribute) === value;
     return [[name, isKept ? attribute : makeAttribute(schema, value)] as const];
   });
   const added = row.attributes

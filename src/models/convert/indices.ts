@@ -3,8 +3,8 @@
 import { TensorError } from "../../core/errors.ts";
 import { quote } from "../model/graph.ts";
 import { readConstant } from "../model/model.ts";
-import { roleOf, type OperatorVersion } from "../../core/operators/operator.ts";
-import { typesIn } from "../../core/operators/signature.ts";
+import type { OperatorVersion } from "../../core/operators/operator.ts";
+import { signatureOf, typesIn } from "../../core/operators/signature.ts";
 import {
   allocate,
   integerRange,
@@ -219,8 +219,8 @@ function checkType(dtype: DType | undefined, version: OperatorVersion): void {
 }
 
 function indexTypes(version: OperatorVersion): readonly string[] {
-  const schema = version.inputs.find((input) => roleOf(input) === "indices");
-  return typesIn(version, schema?.type ?? "");
+  const { [signatureOf(version).positions.indices]: schema } = version.inputs;
+  return typesIn(version, schema.type);
 }
 
 const hasNegative = ({ data }: Tensor): boolean =>

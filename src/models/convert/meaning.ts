@@ -9,14 +9,13 @@ import { readConstant, type Constant, type ModelNode } from "../model/model.ts";
 import { missingParameter } from "../model/family.ts";
 import type { Scope } from "../model/values.ts";
 import {
-  roleOf,
   type AttributeSchema,
   type OperatorVersion,
   type Role,
   type Settings,
 } from "../../core/operators/operator.ts";
 import { findVersion, lookUp, operators } from "../../core/operators/registry.ts";
-import { typesIn } from "../../core/operators/signature.ts";
+import { byRole, signatureOf, typesIn } from "../../core/operators/signature.ts";
 import { reductionOf, settingOf, settingsOf } from "../../core/operators/settings.ts";
 import type { DType } from "../../core/tensor/dtype.ts";
 import { product, type PartialShape } from "../../core/tensor/shape.ts";
@@ -77,12 +76,10 @@ function inputNames(node: ModelNode, version: OperatorVersion): Meaning["inputs"
   }
   const missing = missingParameter(node, version);
   if (missing !== null) throw malformed(`its input ${missing} is left out`);
-  const named: Partial<Record<Role, string>> = {};
-  for (const [position, schema] of version.inputs.entries()) {
-    const { [position]: name = "" } = node.inputs;
-    if (name !== "") named[roleOf(schema)] = name;
-  }
-  return named;
+  return byRole(
+    version,
+    node.inputs.map((name) => name || undefined),
+  );
 }
 
 /** Returns the axis if it is a constant; null for a computed axis. */
@@ -255,5 +252,4 @@ export const refusal = (reason: string): TensorError =>
 
 /** Returns true if indices address one axis, and false if they are tuples with one component per axis. */
 export const hasAxis = (version: OperatorVersion): boolean =>
-  attributeFor(version, "axis") !== undefined ||
-  version.inputs.some((input) => roleOf(input) === "axis");
+  attributeFor(version, "axis") !== undefined || signatureOf(version).positions.axis >= 0;

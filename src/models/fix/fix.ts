@@ -1,10 +1,9 @@
 /**
  * Finds a fix for a model whose scatters or gathers are wrong in the user's runtime. `verifyModel` finds the faults,
- * `known-faults.ts` lists equivalent nodes, `cured-model.ts` writes the fixed model, and `measure.ts` measures each
- * fix.
+ * `known-faults.ts` lists equivalent nodes, `candidates.ts` writes the fixed model, and `measure.ts` measures each fix.
  */
 
-import { namesOf, objectOf, optionsOf, printCount, wrongOption } from "../../core/foreign.ts";
+import { objectOf, optionsOf, printCount, wrongOption } from "../../core/foreign.ts";
 import type { Bytes } from "../../core/tensor/bytes.ts";
 import { asTensor } from "../../core/tensor/tensor.ts";
 import { createExactSession } from "../exact/exact-session.ts";
@@ -21,14 +20,27 @@ import {
   type VerifyReport,
 } from "../verify/verify.ts";
 import { expectedFrom, givesExpected, type Expected } from "../verify/expected.ts";
-import { candidateOf, isFaulty, nodeCheck, type Candidate, type NodeCure } from "./candidates.ts";
-import { curedModel } from "./cured-model.ts";
+import {
+  candidateOf,
+  curedModel,
+  isFaulty,
+  nodeCheck,
+  type Candidate,
+  type NodeCure,
+} from "./candidates.ts";
 import { NEWER_OPSET, type KnownFault } from "./known-faults.ts";
 import {
   checkNode,
+  loads,
   measureModel,
   opener,
+  plainModel,
+  rebased,
+  SETTINGS,
+  withSettings,
   type ModelRuns,
+  type PlainModel,
+  type Rebased,
   type Runnable,
   type Values,
 } from "./measure.ts";
@@ -41,15 +53,6 @@ import {
   type FixReport,
   type KnownFaultId,
 } from "./report.ts";
-import {
-  loads,
-  plainModel,
-  rebased,
-  SETTINGS,
-  withSettings,
-  type PlainModel,
-  type Rebased,
-} from "./sessions.ts";
 
 /** Options of {@link fixModel}. */
 export interface FixOptions extends Omit<VerifyOptions, "onProgress" | "others"> {
@@ -63,11 +66,6 @@ export interface FixOptions extends Omit<VerifyOptions, "onProgress" | "others">
   /** Called before each step. */
   readonly onProgress?: ((progress: FixProgress) => void) | undefined;
 }
-
-const FIX_OPTIONS = [
-  ...VERIFY_OPTIONS,
-  .../* @__PURE__ */ namesOf<Omit<FixOptions, keyof VerifyOptions>>({}),
-];
 
 /** A model and all facts that its fixes need. */
 interface Bench {
@@ -346,7 +344,7 @@ function optionsFrom(options: FixOptions): {
     onProgress = () => {},
     others = {},
     ...own
-  } = optionsOf(options, FIX_OPTIONS, {}, "the options of fixModel");
+  } = optionsOf(options, VERIFY_OPTIONS, {}, "the options of fixModel");
   if (typeof onProgress !== "function") throw wrongOption("onProgress", "a function", onProgress);
   const makers = Object.entries(objectOf("others", others, {})).map(
     ([name, createSession]) => [name, createSessionFrom({ createSession })] as const,

@@ -6,22 +6,16 @@
  * a runtime, and gives an equivalent call.
  */
 
-import { isTensorError } from "../../core/errors.ts";
-import { castTensor } from "../model/cast.ts";
+import type { NodeSpec } from "../../core/call/call.ts";
+import { isTensorError, recovering, type TensorError } from "../../core/errors.ts";
+import { runNode } from "../../core/functions.ts";
 import { resolve } from "../../core/operators/registry.ts";
 import { reductionOf } from "../../core/operators/settings.ts";
+import type { Reduction } from "../../core/tensor/dtype.ts";
 import { reader } from "../../core/tensor/scalar.ts";
 import { Tensor } from "../../core/tensor/tensor.ts";
+import { castTensor } from "../model/cast.ts";
 import type { Verdict } from "../verify/verdicts.ts";
-import {
-  exactOutputs,
-  isScatter,
-  outputsOrError,
-  reductionIn,
-  reductionWord,
-  type FaultyNode,
-  type Meant,
-} from "./faulty-node.ts";
 import {
   boolScatter,
   narrowScatter,
@@ -31,6 +25,44 @@ import {
   type Scatter,
 } from "./scatters.ts";
 import type { Words } from "./words.ts";
+
+/** A node's verdict in the runtime, and the call with the captured inputs. */
+export interface FaultyNode {
+  readonly verdict: Verdict;
+  readonly isReproducible: boolean;
+  readonly call: Meant;
+}
+
+export interface Meant {
+  readonly node: NodeSpec;
+  readonly inputs: readonly Tensor[];
+}
+
+export const reductionWord = ({ node }: Meant): string | undefined => {
+  const word = node.attributes?.["reduction"];
+  return typeof word === "string" ? word : undefined;
+};
+
+/** Returns the reduction of a valid call. */
+export const reductionIn = (call: Meant): Reduction => (reductionWord(call) ?? "none") as Reduction;
+
+export const axisIn = ({ node }: Meant): number => Number(node.attributes?.["axis"] ?? 0);
+
+export const isScatter = ({ node }: Meant): boolean => node.op.includes("Scatter");
+
+/** Returns the exact outputs; null for an invalid call. */
+export const exactOutputs = ({ node, inputs }: Meant): readonly Tensor[] | null =>
+  recovering<readonly Tensor[], null>(
+    () => runNode(node, inputs),
+    () => null,
+  );
+
+/** Returns the exact outputs, or the error of an invalid call. */
+export const outputsOrError = ({ node, inputs }: Meant): readonly Tensor[] | TensorError =>
+  recovering<readonly Tensor[], TensorError>(
+    () => runNode(node, inputs),
+    (error) => error,
+  );
 
 export interface KnownFault {
   /** The model's name in `examples/faults/`. */
