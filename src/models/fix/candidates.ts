@@ -30,10 +30,10 @@ import {
   REPAIRS,
   REWRITES,
   type FaultyNode,
-  type KnownFault,
   type Meant,
 } from "./known-faults.ts";
 import { opener, type NodeCheck } from "./measure.ts";
+import type { KnownFaultId } from "./report.ts";
 import { plainScatter, type Scatter } from "./scatters.ts";
 import { Words } from "./words.ts";
 
@@ -41,13 +41,13 @@ import { Words } from "./words.ts";
 export interface Intention {
   readonly call: Meant;
   /** The known faults that describe the repair; empty for a node that is valid in its version. */
-  readonly repairs: readonly KnownFault[];
+  readonly repairs: readonly KnownFaultId[];
   readonly outputs: readonly Tensor[];
 }
 
 /** Infers the intended call; null if the call stays invalid, or if its meaning is unknown. */
 export function intentionOf(given: Meant): Intention | null {
-  const repairs: KnownFault[] = [];
+  const repairs: KnownFaultId[] = [];
   let call = given;
   for (const row of REPAIRS) {
     if (!row.applies(call)) continue;
@@ -59,7 +59,7 @@ export function intentionOf(given: Meant): Intention | null {
 }
 
 export interface NodeCure {
-  readonly faults: readonly KnownFault[];
+  readonly faults: readonly KnownFaultId[];
   readonly opset: number;
   readonly write: (node: ModelNode, words: Words) => readonly ModelNode[];
 }

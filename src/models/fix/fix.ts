@@ -28,7 +28,7 @@ import {
   type Candidate,
   type NodeCure,
 } from "./candidates.ts";
-import { NEWER_OPSET, type KnownFault } from "./known-faults.ts";
+import { NEWER_OPSET } from "./known-faults.ts";
 import {
   checkNode,
   loads,
@@ -196,16 +196,13 @@ const curesOf = (candidates: readonly Candidate[]): ReadonlyMap<string, NodeCure
   );
 
 /** A fix to measure. */
-interface Proposal {
-  readonly kind: Cure["kind"];
-  readonly title: string;
+interface Proposal
+  extends
+    Pick<Cure, "kind" | "title">,
+    Partial<Pick<Cure, "settings" | "model" | "nodes" | "notes">> {
   readonly createSession: CreateSession;
   /** The faulty nodes that the runtime computes in this fix, which are also run alone. */
   readonly alone: readonly Candidate[];
-  readonly settings?: Cure["settings"];
-  readonly model?: Uint8Array;
-  readonly nodes?: Cure["nodes"];
-  readonly notes?: readonly string[];
   /** Opens the session of the whole model, if the session is not created from the model's bytes. */
   readonly open?: () => Promise<Runnable>;
 }
@@ -299,9 +296,7 @@ function* meantCures(bench: Bench): Generator<Proposal> {
 function exactCure({ bytes, candidates, verified, external, createSession }: Bench): Proposal {
   // Nodes that depend on a failing node may be faulty too.
   const isAll = verified.nodes.some(({ verdict }) => verdict === "behind");
-  const nodes: NonNullable<Cure["nodes"]> = isAll
-    ? "all"
-    : candidates.map((one) => one.verified.path);
+  const nodes = isAll ? ("all" as const) : candidates.map((one) => one.verified.path);
   // An exact session that cannot be created or run counts as a failed fix.
   const open = async (): Promise<Runnable> => {
     const own = { createSession, nodes, ...(external && { external }) };
@@ -315,14 +310,8 @@ function exactCure({ bytes, candidates, verified, external, createSession }: Ben
       release: () => session.release(),
     };
   };
-  return {
-    kind: "exact-session",
-    title: "an exact session",
-    nodes,
-    open,
-    createSession,
-    alone: [],
-  };
+  const about = { kind: "exact-session", title: "an exact session" } as const;
+  return { ...about, nodes, open, createSession, alone: [] };
 }
 
 function reportOf({ verified, cure, intention, uncured }: Candidate): FaultyNodeReport {
@@ -331,7 +320,7 @@ function reportOf({ verified, cure, intention, uncured }: Candidate): FaultyNode
   return { path, op, verdict, isReproducible, sentence, faults: rows.map(idOf), uncured };
 }
 
-const idOf = ({ id, fault, cure }: KnownFault): KnownFaultId => ({ id, fault, cure });
+const idOf = ({ id, fault, cure }: KnownFaultId): KnownFaultId => ({ id, fault, cure });
 
 type Own = Partial<Omit<FixOptions, "onProgress" | "others">>;
 

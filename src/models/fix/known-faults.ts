@@ -16,6 +16,7 @@ import { reader } from "../../core/tensor/scalar.ts";
 import { Tensor } from "../../core/tensor/tensor.ts";
 import { castTensor } from "../model/cast.ts";
 import type { Verdict } from "../verify/verdicts.ts";
+import type { KnownFaultId } from "./report.ts";
 import {
   boolScatter,
   narrowScatter,
@@ -64,21 +65,12 @@ export const outputsOrError = ({ node, inputs }: Meant): readonly Tensor[] | Ten
     (error) => error,
   );
 
-export interface KnownFault {
-  /** The model's name in `examples/faults/`. */
-  readonly id: string;
-  /** A sentence about the fault, for reports. */
-  readonly fault: string;
-  /** A sentence about the replacement nodes. */
-  readonly cure: string;
-}
-
-export interface Repair extends KnownFault {
+export interface Repair extends KnownFaultId {
   readonly applies: (call: Meant) => boolean;
   readonly meant: (call: Meant) => Meant;
 }
 
-export interface Rewrite extends KnownFault {
+export interface Rewrite extends KnownFaultId {
   /** Returns true if the row describes the faulty node, whose intended call is given. */
   readonly applies: (faulty: FaultyNode) => boolean;
   /** Writes equivalent nodes, and returns the name of the result. */
@@ -335,7 +327,7 @@ export const REWRITES: readonly Rewrite[] = [
 ];
 
 /** A fault of the whole model that another opset fixes. */
-export const NEWER_OPSET: KnownFault = {
+export const NEWER_OPSET: KnownFaultId = {
   id: "newer-opset",
   fault:
     "A model does not load if its opset or IR version is newer than the runtime. The runtime " +
@@ -346,4 +338,4 @@ export const NEWER_OPSET: KnownFault = {
     "same result bits.",
 };
 
-export const KNOWN_FAULTS: readonly KnownFault[] = [...REWRITES, ...REPAIRS, NEWER_OPSET];
+export const KNOWN_FAULTS: readonly KnownFaultId[] = [...REWRITES, ...REPAIRS, NEWER_OPSET];
