@@ -552,7 +552,7 @@ test("within OpenVINO other operators keep their versions, and newer ones than t
 test("a cast that the other format does not have is refused with force, too", () => {
   const model = onnxModel(18, {
     inputs: { data: F32(4) },
-    nodes: [{ op: "Cast", inputs: ["data"], outputs: ["text"], attributes: { to: 8 } }],
+    nodes: [{ op: "Cast", name: "n", inputs: ["data"], outputs: ["y"], attributes: { to: 14 } }],
   });
   for (const force of [false, true])
     assertRefused("unsupported-model", {}, () => convertModel(model, OPENVINO, { force }));

@@ -54,25 +54,22 @@ export function meaningOf(node: ModelNode, opset: number, scope: Scope): Meaning
     settings: { ...settings, axis, batchDims },
     inputs,
     dtype: known.find((dtype) => dtype !== null) ?? null,
-    trusted: new Set(version === own ? [] : [newerReduction(settings.reduction, own, version)]),
+    trusted: new Set(version === own ? [] : [newerReduction(settings, own, version.sinceVersion)]),
   };
 }
 
-const newerReduction = (
-  reduction: string,
-  own: OperatorVersion,
-  { sinceVersion }: OperatorVersion,
-): string =>
-  `${versionTitle(own)} does not have its reduction ${quote(reduction)}, which came with opset ${sinceVersion}; it was converted with the meaning of opset ${sinceVersion}`;
+function newerReduction({ reduction }: Settings, own: OperatorVersion, since: number): string {
+  const what = `${versionTitle(own)} does not have its reduction ${quote(reduction)}`;
+  return `${what}, which came with opset ${since}; it was converted with the meaning of opset ${since}`;
+}
 
 /** Throws `malformed-file` for too many inputs, and for a missing required input. */
 function inputNames(node: ModelNode, version: OperatorVersion): Meaning["inputs"] {
   if (node.inputs.length > version.inputs.length) {
     const title = versionTitle(version);
-    throw malformed(`it has ${printCount(node.inputs.length, "input")}, but ${title} takes fewer`, {
-      key: "inputs",
-      got: node.inputs.length,
-    });
+    const { length: got } = node.inputs;
+    const sentence = `it has ${printCount(got, "input")}, but ${title} takes fewer`;
+    throw malformed(sentence, { key: "inputs", got });
   }
   const missing = missingParameter(node, version);
   if (missing !== null) throw malformed(`its input ${missing} is left out`);

@@ -95,7 +95,7 @@ class Translation {
       return;
     }
     const isIdentity = node.op === "Identity";
-    if (isIdentity && this.#graph.outputs.every(({ name }) => name !== output)) {
+    if (isIdentity && !scope.isModelOutput(output)) {
       this.#aliases.set(output, input);
       log.changed(node, "Identity to nothing");
       return;

@@ -86,8 +86,9 @@ export function cureOf(faulty: FaultyNode, intention: Intention): NodeCure | nul
       const cast = given.dtype === meant.dtype ? indices : words.cast(indices, "int64");
       const isColumn = given.shape.length < meant.shape.length;
       const own = isColumn ? words.put("Unsqueeze", [cast, words.list(-1)]) : cast;
-      // A gather keeps its attributes.
-      if (!isScatter(call)) words.put(call.node.op ?? node.op, [data, own], node.attributes);
+      // A repaired gather keeps its attributes.
+      if (row === undefined && !isScatter(call))
+        words.put(call.node.op ?? node.op, [data, own], node.attributes);
       else {
         const all = { data, indices: own, updates };
         (row?.write ?? plainScatter)(words, scatterOf(faulty, call, all));

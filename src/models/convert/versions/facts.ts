@@ -92,14 +92,11 @@ function refuseWords(step: Step, name: string, ...words: readonly string[]): voi
     throw step.refusal(`has no ${name} ${quote(value)}`);
 }
 
-/** Renames values of a text attribute, which are given in pairs. */
-function reword(step: Step, name: string, pairs: readonly (readonly [string, string])[]): void {
-  const [, word] = pairs.find(([from]) => from === step.value(name)) ?? [];
-  if (word !== undefined) step.set(name, word);
+/** Replaces a value of a text attribute, if it is at an even position of `words`, by the word after it. */
+function reword(step: Step, name: string, words: readonly string[]): void {
+  const at = words.indexOf(String(step.value(name)));
+  if (at % 2 === 0) step.set(name, words[at + 1]);
 }
-
-const pairsOf = (words: readonly string[]): [string, string][] =>
-  words.flatMap((word, at) => (at % 2 === 0 ? [[word, words[at + 1]]] : []));
 
 const refuseMeaning = (step: Step, why: string): void =>
   step.require(false, `has a different meaning: ${why}`);
@@ -163,8 +160,8 @@ export const SHARED: Facts = {
   lostWords: up(refuseWords),
   /** Renamed values of a text attribute. The first pair contains the old and the new default. */
   otherWords: {
-    up: (step, name, ...words) => reword(step, name, pairsOf(words)),
-    down: (step, name, ...words) => reword(step, name, pairsOf(words.toReversed())),
+    up: (step, name, ...words) => reword(step, name, words),
+    down: (step, name, ...words) => reword(step, name, words.toReversed()),
   },
   newInput: down((step, at, name) =>
     step.require(step.input(Number(at)) === "", `has no input ${name}`),

@@ -6,7 +6,7 @@ import { tensor, type Tensor } from "../../../core/tensor/tensor.ts";
 import { quote } from "../../model/graph.ts";
 import type { Attribute } from "../../model/model.ts";
 import { down, type Facts } from "./facts.ts";
-import type { Step } from "./step.ts";
+import { int64List, type Step } from "./step.ts";
 
 /** Reductions that return their input unchanged if no axis is reduced. */
 const SAME_WITHOUT_AXES = /^Reduce(Max|Mean|Min|Prod|Sum)$/u;
@@ -21,11 +21,9 @@ const BOUNDS = [
   ["max", 1, 2],
 ] as const;
 
-function toInput(step: Step, name: string, at: number): void {
+function listToInput(step: Step, name: string, at: number): void {
   const values = step.ints(name);
-  if (values === undefined) return;
-  step.setInputs({ [at]: step.list(name, values) });
-  step.drop(name);
+  if (values !== undefined) step.toInput(name, at, int64List(values));
 }
 
 function rename(step: Step, from: string, to: string): void {
@@ -66,11 +64,10 @@ export function fromFront(axis: number, rank: number): number {
 export const INPUTS: Facts = {
   /** A list of integers that became an input instead of an attribute. */
   listInput: {
-    up: (step, name, at) => toInput(step, name, Number(at)),
-    down(step, name, at) {
-      if (step.input(Number(at)) === "") return;
-      step.set(name, step.known(Number(at), name));
-      step.setInputs({ [at]: "" });
+    up: (step, name, at) => listToInput(step, name, Number(at)),
+    down(step, name, given) {
+      const at = Number(given);
+      if (step.input(at) !== "") step.toAttribute(name, at, step.known(at, name));
     },
   },
 
@@ -89,21 +86,16 @@ export const INPUTS: Facts = {
 
   /** The default axis of a DFT, which changed from the first axis after the batch to the last signal axis. */
   signalAxis: {
-    up(step) {
-      const axis = tensor("int64", [], BigInt(step.int("axis", 1)));
-      step.setInputs({ 2: step.addConstant("axis", axis) });
-      step.drop("axis");
-    },
+    up: (step) => step.toInput("axis", 2, tensor("int64", [], BigInt(step.int("axis", 1)))),
     down(step) {
       const [axis] = step.input(2) === "" ? [-2n] : step.known(2, "axis");
-      step.setInputs({ 2: "" });
-      step.set("axis", axis);
+      step.toAttribute("axis", 2, axis);
     },
   },
 
   /** The axes of a reduction. Before `noop_with_empty_axes`, an empty list always meant all axes. */
   reducedAxes: {
-    up: (step) => toInput(step, "axes", 1),
+    up: (step) => listToInput(step, "axes", 1),
     down(step) {
       const reducesNone = step.int("noop_with_empty_axes", 0) !== 0;
       step.drop("noop_with_empty_axes");
@@ -163,13 +155,11 @@ export const INPUTS: Facts = {
   padValue: {
     up(step) {
       const value = step.number("value", 0);
-      step.drop("value");
-      if (!Object.is(value, 0))
-        step.setInputs({ 2: step.addConstant("value", likeData(step, value)) });
+      if (Object.is(value, 0)) step.drop("value");
+      else step.toInput("value", 2, likeData(step, value));
     },
     down(step) {
-      if (step.input(2) !== "") step.set("value", floatOf(step, 2, "value"));
-      step.setInputs({ 2: "" });
+      if (step.input(2) !== "") step.toAttribute("value", 2, floatOf(step, 2, "value"));
     },
   },
 
@@ -204,9 +194,7 @@ export const INPUTS: Facts = {
   topKInput: {
     up(step) {
       const k = step.exactInt("k", null);
-      if (k === null) return;
-      step.setInputs({ 1: step.list("k", [k]) });
-      step.drop("k");
+      if (k !== null) step.toInput("k", 1, int64List([k]));
     },
     down(step) {
       const list = step.integers(1);
@@ -214,8 +202,7 @@ export const INPUTS: Facts = {
         throw step.refusal("needs k as an attribute, but the input k is not a constant");
       const { length: got } = list;
       if (got !== 1) throw malformed(`k is a list of ${got}`, { key: "k", got, expected: 1 });
-      step.setInputs({ 1: "" });
-      step.set("k", list[0]);
+      step.toAttribute("k", 1, list[0]);
     },
   },
 
@@ -261,9 +248,7 @@ export const INPUTS: Facts = {
       const isSame = step.dtype(0) === "float32";
       for (const [name, sign, at] of BOUNDS) {
         const value = step.number(name, isSame ? null : sign * LARGEST_FLOAT32);
-        if (value === null) continue;
-        step.setInputs({ [at]: step.addConstant(name, likeData(step, value)) });
-        step.drop(name);
+        if (value !== null) step.toInput(name, at, likeData(step, value));
       }
     },
     down(step) {
@@ -272,8 +257,7 @@ export const INPUTS: Facts = {
       const dtype = step.dtype(0);
       for (const [name, sign, at] of BOUNDS) {
         if (step.input(at) !== "") {
-          step.set(name, floatOf(step, at, name));
-          step.setInputs({ [at]: "" });
+          step.toAttribute(name, at, floatOf(step, at, name));
         } else if (dtype === "float16") {
           step.set(name, { type: "float", value: sign * LARGEST_FLOAT16 });
         } else
@@ -291,9 +275,7 @@ export const INPUTS: Facts = {
   dropoutInputs: {
     up(step) {
       const ratio = step.number("ratio", null);
-      if (ratio === null) return;
-      step.setInputs({ 1: step.addConstant("ratio", tensor("float32", [], ratio)) });
-      step.drop("ratio");
+      if (ratio !== null) step.toInput("ratio", 1, tensor("float32", [], ratio));
     },
     down(step) {
       const drops = step.input(2) !== "" && Number(step.scalar(2) ?? 1) !== 0;

@@ -192,9 +192,21 @@ export class Step {
     this.node = trimmed({ ...this.node, inputs });
   }
 
+  /** Replaces an attribute by a constant input. */
+  toInput(name: string, at: number, value: Tensor): void {
+    this.setInputs({ [at]: this.addConstant(name, value) });
+    this.drop(name);
+  }
+
+  /** Replaces an input by an attribute. */
+  toAttribute(name: string, at: number, value: AttributeValue): void {
+    this.set(name, value);
+    this.setInputs({ [at]: "" });
+  }
+
   /** Adds a constant list, and returns its name. */
   list(suffix: string, values: readonly (number | bigint)[]): string {
-    return this.addConstant(suffix, tensor("int64", [values.length], values.map(BigInt)));
+    return this.addConstant(suffix, int64List(values));
   }
 
   addConstant(suffix: string, value: Tensor): string {
@@ -224,6 +236,9 @@ export class Step {
     return outputs.find((name) => name !== "") ?? op;
   }
 }
+
+export const int64List = (values: readonly (number | bigint)[]): Tensor =>
+  tensor("int64", [values.length], values.map(BigInt));
 
 /** Returns a copy of the node without trailing empty input names, which older versions may reject. */
 export function trimmed(node: ModelNode): ModelNode {
