@@ -131,7 +131,6 @@ function adaptConstant(
   return additions.constant(name, suffix, () => after, [dtype, noNegative, noOutside, dims]);
 }
 
-/** Returns the error for indices that must be constant but are computed. */
 function unknownIndices(
   { name, row, noNegative, noOutside }: Wanted,
   meaning: Meaning,

@@ -79,7 +79,6 @@ function inputNames(node: ModelNode, version: OperatorVersion): Meaning["inputs"
   );
 }
 
-/** Returns the axis if it is a constant; null for a computed axis. */
 function constantAxis(name: string, scope: Scope): number | null {
   const constant = constantAt(name, scope);
   if (constant === null || product(constant.shape) !== 1) return null;

@@ -166,7 +166,6 @@ class Translation {
   }
 }
 
-/** Returns the first opset in which Cast accepts a data type. */
 const castSince = (dtype: DType): number =>
   historyOf("Cast").find(({ facts }) =>
     facts.some(([fact, types]) => fact === "takes" && typesOf(types).includes(dtype)),

@@ -113,10 +113,13 @@ const WORDS: Readonly<Record<string, string>> = {
   amin: "min",
 };
 
-/** The versions of ScatterND and ScatterElements that have each reduction of ONNX first. */
+/** The first versions of ScatterND and ScatterElements with each reduction of ONNX. */
 const SINCE: ReadonlyMap<string, number> = new Map([
-  ...(["none", "add", "mul"] as const).map((word) => [word, 16] as const),
-  ...(["max", "min"] as const).map((word) => [word, 18] as const),
+  ["none", 16],
+  ["add", 16],
+  ["mul", 16],
+  ["max", 18],
+  ["min", 18],
 ]);
 
 /** Returns ONNX's name for a reduction; null if ONNX has no such reduction, such as mean. */

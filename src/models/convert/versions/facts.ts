@@ -98,8 +98,9 @@ function reword(step: Step, name: string, words: readonly string[]): void {
   if (at % 2 === 0) step.set(name, words[at + 1]);
 }
 
-const refuseMeaning = (step: Step, why: string): void =>
-  step.require(false, `has a different meaning: ${why}`);
+function refuseMeaning(step: Step, why: string): never {
+  throw step.refusal(`has a different meaning: ${why}`);
+}
 
 export const SHARED: Facts = {
   /** The newer version accepts more data types. */

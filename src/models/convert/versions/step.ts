@@ -204,7 +204,6 @@ export class Step {
     this.setInputs({ [at]: "" });
   }
 
-  /** Adds a constant list, and returns its name. */
   list(suffix: string, values: readonly (number | bigint)[]): string {
     return this.addConstant(suffix, int64List(values));
   }
