@@ -159,7 +159,8 @@ export const INPUTS: Facts = {
       else step.toInput("value", 2, likeData(step, value));
     },
     down(step) {
-      if (step.input(2) !== "") step.toAttribute("value", 2, floatOf(step, 2, "value"));
+      if (step.input(2) !== "") step.set("value", floatOf(step, 2, "value"));
+      step.setInputs({ 2: "" });
     },
   },
 
