@@ -46,7 +46,8 @@ export function checkedModel(given: Model): Model {
   const seen: Seen = new Map();
   const graph = graphFrom(model.graph, seen);
   if (model.functions === undefined) return { ...model, opsets, graph };
-  const functions = objectsFrom("the functions of a model", model.functions).map((one) => {
+  const functions = objectsFrom("the functions of a model", model.functions).map((own) => {
+    const one = recordFrom("a function of a model", own);
     checkText("the name of a function", one.name);
     checkText("the domain of a function", one.domain);
     const { attributes = {} } = one;
