@@ -132,21 +132,24 @@ function commonName(op: string): string {
   return ONNX_NAMES[current] ?? current;
 }
 
-/** The versions of each operator, by domain and common name. */
-const SIBLINGS: ReadonlyMap<string, readonly OperatorVersion[]> = /* @__PURE__ */ new Map(
-  /* @__PURE__ */ operators().map(({ name, domain }) => {
-    const all = operators().filter(
-      (one) => one.domain === domain && commonName(one.name) === commonName(name),
-    );
-    const old = all.filter((one) => CURRENT_NAMES.has(one.name));
-    return [`${domain} ${commonName(name)}`, [...all.filter((one) => !old.includes(one)), ...old]];
-  }),
-);
-
 /**
- * Returns all versions of an operator in a domain, under current and deprecated names. Current names come first, and
- * older versions come before newer versions.
+ * The versions of each operator under current and deprecated names, by domain and common name. Current names come first,
+ * and older versions come before newer versions.
  */
+const SIBLINGS: ReadonlyMap<string, readonly OperatorVersion[]> = /* @__PURE__ */ siblings();
+
+function siblings(): Map<string, readonly OperatorVersion[]> {
+  const found = new Map<string, readonly OperatorVersion[]>();
+  for (const isOld of [false, true])
+    for (const one of operators()) {
+      if (CURRENT_NAMES.has(one.name) !== isOld) continue;
+      const key = `${one.domain} ${commonName(one.name)}`;
+      found.set(key, [...(found.get(key) ?? []), one]);
+    }
+  return found;
+}
+
+/** Returns all versions of an operator in a domain, in the order of the table. */
 export const siblingsOf = (op: string, domain: string): readonly OperatorVersion[] =>
   SIBLINGS.get(`${domain} ${commonName(op)}`) ?? [];
 
