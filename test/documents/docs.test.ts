@@ -312,16 +312,14 @@ test("other-systems.md lists every fault, and no other, and its example is what 
 
 test("known-faults.md says what the table says, with a model of less than 1 kB and a command for each row", () => {
   const [, ...sections] = read("docs/known-faults.md").split("\n## ");
-  const said = sections.map((section) => section.split(/\s+/).join(" "));
-  const expected = KNOWN_FAULTS.map(({ id, fault, seen, specification, cure }) => {
+  // Only the document says where a fault was seen, and which rule of the specification applies.
+  const own = /(- \*\*Seen in\.\*\*) [^*]+\. (- \*\*Specification\.\*\*) [^*]+[.”] (?=- )/;
+  const said = sections.map((section) => section.split(/\s+/).join(" ").replace(own, "$1 $2 "));
+  const expected = KNOWN_FAULTS.map(({ id, fault, cure }) => {
     const model = `examples/faults/${id}.onnx`;
     const { size } = fs.statSync(path.join(ROOT, model));
     assert.ok(size < 1000, model);
-    const facts = [
-      `**Fault.** ${fault}`,
-      `**Seen in.** ${seen}.`,
-      `**Specification.** ${specification}`,
-    ];
+    const facts = [`**Fault.** ${fault}`, "**Seen in.**", "**Specification.**"];
     const more = [`**Fix.** ${cure}`, `**Model.** \`${model}\`, ${size} bytes.`];
     const command = `\`\`\`sh ndscatter fix ${model} --random \`\`\``;
     return `${[id, ...[...facts, ...more].map((one) => `- ${one}`), command].join(" ")} `;

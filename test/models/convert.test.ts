@@ -549,6 +549,15 @@ test("within OpenVINO other operators keep their versions, and newer ones than t
   assert.deepEqual(converted.graph.nodes, model.graph.nodes);
 });
 
+test("a cast that the other format does not have is refused with force, too", () => {
+  const model = onnxModel(18, {
+    inputs: { data: F32(4) },
+    nodes: [{ op: "Cast", name: "n", inputs: ["data"], outputs: ["y"], attributes: { to: 14 } }],
+  });
+  for (const force of [false, true])
+    assertRefused("unsupported-model", {}, () => convertModel(model, OPENVINO, { force }));
+});
+
 test("bodies in an IR are not converted, and refused where they would have to be", () => {
   const loop = (opset: number): Model => {
     const model = openvinoModel(1, {

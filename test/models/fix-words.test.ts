@@ -261,6 +261,7 @@ const FAULTS: readonly {
       ["a", "b"],
     ],
     opset: 13,
+    ops: ["Cast", "Constant", "Unsqueeze", "GatherND"],
   },
   {
     faults: ["string-gather"],
@@ -269,6 +270,10 @@ const FAULTS: readonly {
     verdict: "differs",
     result: [["b"], ["d"]],
     opset: 18,
+    ops: [
+      ...["Cast", "Constant", "Unsqueeze", "Shape", "Constant", "Constant"],
+      ...["Slice", "Shape", "Concat", "Expand", "GatherND"],
+    ],
   },
 ];
 

@@ -129,6 +129,7 @@ for (const [nth, [name, take]] of Object.entries(TAKERS).entries()) {
 const REFUSALS: readonly (readonly [place: string, odd: unknown, code: ErrorCode, facts?: Facts])[] = [
   ["irVersion", "8", "malformed-file"],
   ["producer", null, "malformed-file"],
+  ["functions.0", new Proxy({}, { get: fails }), "malformed-file"],
   ["functions.0.name", 1, "malformed-file"],
   ["functions.0.domain", 1, "malformed-file"],
   ["graph.name", undefined, "malformed-file"],

@@ -1,7 +1,7 @@
 /** The state of a conversion: names, added constants and nodes, and the log of changed, unchanged and refused nodes. */
 
 import { printCount } from "../../core/foreign.ts";
-import { isTensorError, TensorError } from "../../core/errors.ts";
+import { recovering, TensorError } from "../../core/errors.ts";
 import { isOperator } from "../../core/operators/registry.ts";
 import { rowOf, type DType } from "../../core/tensor/dtype.ts";
 import type { Tensor } from "../../core/tensor/tensor.ts";
@@ -28,23 +28,16 @@ export interface ModelContext {
   readonly log: ConversionLog;
 }
 
-export interface GraphContext {
-  readonly target: CheckedTarget;
+export interface GraphContext extends ModelContext {
   readonly scope: Scope;
   readonly additions: Additions;
-  /** True if `force` lets nodes stay unchanged when the conversion cannot check them. */
-  readonly force: boolean;
 }
 
-/** A converted node. */
-export interface Converted {
-  /** Replacement nodes, the last of which computes the outputs. If the node is unchanged, it is the only entry. */
-  readonly nodes: readonly ModelNode[];
-  /** The node's titles before and after the conversion, such as `Softmax-11` and `Flatten, Softmax-13`. */
-  readonly from: string;
-  readonly to: string;
-  readonly notes: Iterable<string>;
-}
+export const inGraph = (context: ModelContext, scope: Scope): GraphContext => ({
+  ...context,
+  scope,
+  additions: new Additions(context, scope),
+});
 
 /** The names used in a model, and unused names for new values and nodes. */
 export class Names {
@@ -95,7 +88,7 @@ export class Additions {
   readonly #made = new Map<string, string>();
   #nodes: ModelNode[] = [];
 
-  constructor(target: CheckedTarget, names: Names, scope: Scope) {
+  constructor({ target, names }: ModelContext, scope: Scope) {
     this.#target = target;
     this.#names = names;
     this.#scope = scope;
@@ -137,34 +130,20 @@ export class Additions {
     return this.added(base, dtype, null, (output) => this.castNode(base, output, dtype));
   }
 
-  /**
-   * Creates an ONNX node whose only output is named after the value `base`. The caller inserts the node into the graph.
-   */
-  node(
-    op: string,
-    base: string,
-    inputs: readonly string[],
-    attributes: Readonly<Record<string, Attribute>>,
-  ): ModelNode {
-    const output = this.#names.fresh(`${base}/${op}`);
-    const common = { name: output, inputs: [...inputs], outputs: [output] };
-    return { ...common, op, domain: "ai.onnx", attributes: { ...attributes } };
-  }
-
-  castNode(from: string, to: string, dtype: DType): ModelNode {
-    const common = { inputs: [from], outputs: [to], name: this.#names.fresh(`${to}/cast`) };
+  castNode(from: string, output: string, dtype: DType): ModelNode {
     const { domain, opset } = this.#target;
+    const name = this.#names.fresh(`${output}/cast`);
     if (domain === "ai.onnx") {
-      const { number, name = dtype } = rowOf(dtype).onnx;
+      const { number, name: word = dtype } = rowOf(dtype).onnx;
       // Before opset 6, Cast stores the data type as a word.
-      const to: Attribute =
-        opset < 6 ? { type: "string", value: name.toUpperCase() } : { type: "int", value: number };
-      return { ...common, op: "Cast", domain, attributes: { to, ...likeConvert(dtype) } };
+      const to = opset < 6 ? word.toUpperCase() : number;
+      return { ...onnxNode("Cast", [from], [output], { to, ...likeConvert(dtype) }), name };
     }
-    const value = elementTypeOf(dtype) ?? dtype;
-    const destination: Attribute = { type: "string", value };
-    const attributes = { destination_type: destination };
-    return { ...common, op: "Convert", domain: "openvino", opset: 1, attributes };
+    const destination = attributeOf(elementTypeOf(dtype) ?? dtype);
+    return {
+      ...onnxNode("Convert", [from], [output], { destination_type: destination }),
+      ...{ name, domain, opset: 1 },
+    };
   }
 
   #once(base: string, suffix: string, details: unknown, make: (name: string) => void): string {
@@ -178,22 +157,53 @@ export class Additions {
   }
 }
 
+/** An attribute, or its value: an integer, text or a list of integers. */
+export type AttributeValue = bigint | number | string | readonly (number | bigint)[] | Attribute;
+
+export function attributeOf(value: AttributeValue): Attribute {
+  if (typeof value === "string") return { type: "string", value };
+  if (typeof value !== "object") return { type: "int", value };
+  return "type" in value ? value : { type: "ints", value };
+}
+
+/** Creates a node of ai.onnx that is named after its first output. */
+export function onnxNode(
+  op: string,
+  inputs: readonly string[],
+  outputs: readonly string[],
+  attributes: Readonly<Record<string, AttributeValue>> = {},
+): ModelNode {
+  const own = Object.entries(attributes).map(
+    ([name, value]) => [name, attributeOf(value)] as const,
+  );
+  const common = { name: outputs[0], op, domain: "ai.onnx", inputs: [...inputs] };
+  return { ...common, outputs: [...outputs], attributes: Object.fromEntries(own) };
+}
+
 /** Returns the attributes with which Cast computes what OpenVINO's Convert computes. */
-function likeConvert(dtype: DType): Readonly<Record<string, Attribute>> {
-  if (dtype === "float8e8m0") return { round_mode: { type: "string", value: "nearest" } };
-  return saturatesByAttribute(dtype) ? { saturate: { type: "int", value: 0 } } : {};
+function likeConvert(dtype: DType): Readonly<Record<string, AttributeValue>> {
+  if (dtype === "float8e8m0") return { round_mode: "nearest" };
+  return saturatesByAttribute(dtype) ? { saturate: 0 } : {};
 }
 
 export const saturatesByAttribute = (dtype: DType): boolean =>
   rowOf(dtype).family === "minifloat" && rowOf(dtype).bits === undefined && dtype !== "float8e8m0";
+
+/** A node's error, and the number of nodes with the same operator and error. */
+interface Refused {
+  readonly node: ModelNode;
+  readonly error: TensorError;
+  count: number;
+}
 
 /** The conversion log: changed nodes, unchanged nodes, assumptions, and refusals. */
 export class ConversionLog {
   readonly changes: string[] = [];
   readonly notes = new Set<string>();
   readonly unchecked = new Map<string, number>();
+  /** True if nodes stay unchanged when the conversion cannot check them. */
   readonly force: boolean;
-  readonly #refused: { readonly node: ModelNode; readonly error: TensorError }[] = [];
+  readonly #refused = new Map<string, Refused>();
   readonly #target: CheckedTarget;
 
   constructor(target: CheckedTarget, force: boolean) {
@@ -207,23 +217,33 @@ export class ConversionLog {
    */
   attempt<T>(node: ModelNode, action: () => T, instead: () => T): T {
     const { length } = this.changes;
-    try {
-      return action();
-    } catch (error) {
-      if (!isTensorError(error)) throw error;
+    return recovering(action, (error) => {
       // The node stays unchanged, so changes in its body are discarded.
       this.changes.length = length;
       const isLeft = this.force && error.code === "unsupported-model" && !isOperator(node);
-      if (!isLeft) this.#refused.push({ node, error });
-      else this.unchecked.set(node.op, (this.unchecked.get(node.op) ?? 0) + 1);
+      if (isLeft) this.unchecked.set(node.op, (this.unchecked.get(node.op) ?? 0) + 1);
+      else this.#refuse(node, error);
       return instead();
-    }
+    });
   }
 
-  /** Records a converted node, and returns the nodes that replace it. */
-  converted(before: ModelNode, { nodes, from, to, notes }: Converted): readonly ModelNode[] {
+  #refuse(node: ModelNode, error: TensorError): void {
+    const key = JSON.stringify([node.op, error.message]);
+    const known = this.#refused.get(key);
+    if (known === undefined) this.#refused.set(key, { node, error, count: 1 });
+    else known.count++;
+  }
+
+  /** Records the nodes that replace a node, and returns them. The titles are those of the versions. */
+  converted(
+    before: ModelNode,
+    nodes: readonly ModelNode[],
+    titles: { readonly from: string; readonly to: string },
+    notes: Iterable<string>,
+  ): readonly ModelNode[] {
     for (const note of notes) this.notes.add(`${nodeTitle(before)}: ${note}`);
-    if (nodes.length > 1 || nodes[0] !== before) this.changed(before, `${from} to ${to}`);
+    if (nodes.length > 1 || nodes[0] !== before)
+      this.changed(before, `${titles.from} to ${titles.to}`);
     return nodes;
   }
 
@@ -236,32 +256,24 @@ export class ConversionLog {
    * is named. Throws the only refusal, or `unsupported-model` with up to 20 reasons.
    */
   check(): void {
-    const [first, ...more] = this.#refused;
-    if (first === undefined) return;
+    const groups = [...this.#refused.values()];
+    if (groups.length === 0) return;
+    const [{ node: first, error }] = groups;
+    const got = groups.reduce((sum, { count }) => sum + count, 0);
     const target = `cannot be converted to ${printTarget(this.#target)}`;
-    const where = { node: nodeTitle(first.node) };
-    if (more.length === 0) {
-      const { code, message, op: _, opset: _opset, ...fields } = first.error;
+    const where = { node: nodeTitle(first) };
+    if (got === 1) {
+      const { code, message, op: _, opset: _opset, ...fields } = error;
       const sentence = `${where.node} ${target}: ${message}`;
-      throw new TensorError(code, sentence, { ...fields, ...where }, { cause: first.error });
+      throw new TensorError(code, sentence, { ...fields, ...where }, { cause: error });
     }
-    const groups = new Map<string, ModelNode[]>();
-    for (const { node, error } of this.#refused) {
-      const key = JSON.stringify([node.op, error.message]);
-      const group = groups.get(key) ?? [];
-      group.push(node);
-      groups.set(key, group);
-    }
-    const all = [...groups].map(([key, [node, ...others]]) => {
+    const reasons = groups.slice(0, MAX_NAMES).map(({ node, error: { message }, count }) => {
       const title = nodeTitle(node);
-      const [op, message] = JSON.parse(key) as readonly string[];
-      const count = others.length + 1;
-      return `${count > 1 ? `${count} ${op} nodes, first ${title}` : title}: ${message}`;
+      return `${count > 1 ? `${count} ${node.op} nodes, first ${title}` : title}: ${message}`;
     });
-    const rest = all.length > MAX_NAMES ? `; and ${all.length - MAX_NAMES} more reasons` : "";
-    const reasons = all.slice(0, MAX_NAMES).join("; ") + rest;
-    const count = this.#refused.length;
-    const sentence = `${printCount(count, "node")} ${target}: ${reasons}`;
-    throw new TensorError("unsupported-model", sentence, { ...where, got: count });
+    const more = groups.length - MAX_NAMES;
+    if (more > 0) reasons.push(`and ${more} more reasons`);
+    const sentence = `${printCount(got, "node")} ${target}: ${reasons.join("; ")}`;
+    throw new TensorError("unsupported-model", sentence, { ...where, got });
   }
 }

@@ -14,13 +14,7 @@ import {
 import { standardBody } from "../model/standard-function.ts";
 import { usesOf, withBodies } from "../model/uses.ts";
 import { Scope } from "../model/values.ts";
-import {
-  Additions,
-  Names,
-  type Converted,
-  type GraphContext,
-  type ModelContext,
-} from "./context.ts";
+import { inGraph, Names, onnxNode, type GraphContext, type ModelContext } from "./context.ts";
 import { convertNode } from "./convert-node.ts";
 import { familyVersion, refusal } from "./meaning.ts";
 import { kernelNote } from "./target.ts";
@@ -31,23 +25,19 @@ import { convertVersions } from "./versions/convert-versions.ts";
  * as `outer`.
  */
 export function convertGraph(graph: Graph, outer: Scope | null, context: ModelContext): Graph {
-  const { model, target, names, log } = context;
   checkUnique(graph);
-  const scope = new Scope(graph, outer);
-  const additions = new Additions(target, names, scope);
-  const around = { target, scope, additions, force: log.force };
+  const around = inGraph(context, new Scope(graph, outer));
+  const { model, target, scope, additions, log } = around;
+  const unchanged = (node: ModelNode): readonly ModelNode[] => {
+    // Nodes that were added for a refused node are not needed.
+    additions.takeNodes();
+    return [target.domain === "ai.onnx" ? convertBodies(node, around) : node];
+  };
   const nodes: ModelNode[] = [];
   for (const node of graph.nodes) {
     scope.learn(node, findOpset(model.opsets, node));
-    const converted = log.attempt(
-      node,
-      () => convertOne(node, around, context),
-      () => {
-        // Nodes that were added for a refused node are not needed.
-        additions.takeNodes();
-        return [target.domain === "ai.onnx" ? convertBodies(node, scope, context) : node];
-      },
-    );
+    const convert = (): readonly ModelNode[] => convertOne(node, around);
+    const converted = log.attempt(node, convert, () => unchanged(node));
     nodes.push(...additions.takeNodes(), ...converted);
   }
   if (nodes.every((node, at) => node === graph.nodes[at])) return graph;
@@ -62,44 +52,37 @@ function neededConstants(added: readonly Constant[], before: Graph, after: Graph
   return [...kept, ...added.filter(({ name }) => are.has(name))];
 }
 
-function convertOne(
-  node: ModelNode,
-  around: GraphContext,
-  context: ModelContext,
-): readonly ModelNode[] {
+function convertOne(node: ModelNode, context: GraphContext): readonly ModelNode[] {
   const { model, target, log } = context;
-  const { scope } = around;
   // Nodes in other domains stay unchanged, because each domain has its own versions.
-  if (node.domain !== target.domain) return [convertBodies(node, scope, context)];
+  if (node.domain !== target.domain) return [convertBodies(node, context)];
   const opset = opsetOf(model, node);
   const version = familyVersion(node, opset);
   if (version !== null) {
     const isFixed = !Object.values(node.attributes).some(isReference);
     if (!isFixed && version === familyVersion(node, target.opset)) return [node];
-    return log.converted(node, convertNode(node, opset, around));
+    return convertNode(node, opset, context);
   }
   if (target.domain === "openvino") {
-    if (convertBodies(node, scope, context) !== node)
+    if (convertBodies(node, context) !== node)
       throw refusal("the body has nodes of another opset, and bodies in an IR cannot be changed");
     // The node stays unchanged, because it has its own version.
     if (opset > target.opset)
       throw refusal(`it has opset ${opset}, and this package cannot convert it`);
     return [node];
   }
-  let revised: Converted;
+  let nodes: readonly ModelNode[];
   try {
-    revised = convertVersions(node, opset, around);
+    nodes = convertVersions(node, opset, context);
   } catch (cause) {
-    const inside = isTensorError(cause, "unsupported-model")
-      ? replacedByBody(node, opset, around, context)
-      : null;
+    const isRefused = isTensorError(cause, "unsupported-model");
+    const inside = isRefused ? replacedByBody(node, opset, context) : null;
     if (inside === null) throw cause;
     return inside;
   }
-  const nodes = log.converted(node, revised);
   const note = kernelNote(node.op, opset, target.opset);
   if (note !== null) log.notes.add(note);
-  return nodes.map((one) => convertBodies(one, scope, context));
+  return nodes.map((one) => convertBodies(one, context));
 }
 
 /**
@@ -109,20 +92,21 @@ function convertOne(
 function replacedByBody(
   node: ModelNode,
   opset: number,
-  around: GraphContext,
-  context: ModelContext,
+  context: GraphContext,
 ): readonly ModelNode[] | null {
-  const { model, target, names, log } = context;
-  const { scope, additions } = around;
+  const { model, target, names, log, scope, additions } = context;
   if (target.opset > opset || functionOf(model, node) !== null) return null;
   const typeOf = (name: string): ReturnType<Scope["typeOf"]> => scope.typeOf(name);
   const body = standardBody(node, opset, typeOf, (name) => names.fresh(name));
   if (body === null) return null;
   const { nodes } = body.graph;
-  const opsets = { ...model.opsets, "ai.onnx": body.opset };
+  const inside = {
+    ...context,
+    model: { ...model, opsets: { ...model.opsets, "ai.onnx": body.opset } },
+  };
   const converted = nodes.flatMap((one) => {
     scope.learn(one, body.opset);
-    const replaced = convertOne(one, around, { ...context, model: { ...model, opsets } });
+    const replaced = convertOne(one, inside);
     return [...additions.takeNodes(), ...replaced];
   });
   log.changed(node, `${node.op}-${body.opset} to the ${nodes.length} nodes that define it`);
@@ -132,8 +116,8 @@ function replacedByBody(
   return converted;
 }
 
-const convertBodies = (node: ModelNode, scope: Scope, context: ModelContext): ModelNode =>
-  withBodies(node, (body) => convertGraph(body, scope, context));
+const convertBodies = (node: ModelNode, context: GraphContext): ModelNode =>
+  withBodies(node, (body) => convertGraph(body, context.scope, context));
 
 /**
  * Converts a function to the model's opset, because a function's nodes must have the same meaning as the model's nodes.
@@ -151,11 +135,5 @@ export function convertFunction(given: ModelFunction, context: ModelContext): Mo
   return { ...others, opsets: { ...opsets, [domain]: opset }, graph: converted };
 }
 
-const constantNode = (value: Constant): ModelNode => ({
-  name: value.name,
-  op: "Constant",
-  domain: "ai.onnx",
-  inputs: [],
-  outputs: [value.name],
-  attributes: { value: { type: "tensor", value } },
-});
+const constantNode = (value: Constant): ModelNode =>
+  onnxNode("Constant", [], [value.name], { value: { type: "tensor", value } });

@@ -76,47 +76,44 @@ export function convertModel(
   const whole = modelFrom(given);
   const { otherOpsets: _, ...model } = whole;
   const checked = checkTarget(target);
-  const log = new ConversionLog(checked, force);
-  const context = { model, target: checked, names: new Names(model.graph), log };
-  const converted = convertWhole(context);
+  const { domain, opset } = checked;
+  const names = new Names(model.graph);
+  const from = domainOf(model);
+  // A translated graph has no place for the unchanged nodes of another format.
+  const log = new ConversionLog(checked, force && from === domain);
+  checkKnown(model, from, force, log);
+  const converted = convertWhole({ model, target: checked, names, log }, from);
   log.check();
   const { changes, unchecked, notes } = log;
   for (const { id, sentence } of opsetNotes(whole))
     if (id === "domain-repeated") notes.add(sentence);
-  const newer =
-    checked.domain === "ai.onnx" ? runtimeNote(checked.opset, converted.irVersion) : null;
+  const newer = domain === "ai.onnx" ? runtimeNote(opset, converted.irVersion) : null;
   if (newer !== null) notes.add(newer);
   // If the graph is unchanged, the result contains the caller's own graph object.
   const graph = converted.graph === model.graph ? given.graph : converted.graph;
   return { model: { ...converted, graph }, changes, unchecked, notes: [...notes] };
 }
 
-function convertWhole(context: ModelContext): Model {
+function convertWhole(context: ModelContext, from: Domain): Model {
   const { model, target } = context;
   const { domain, opset, irVersion } = target;
-  const from = domainOf(model);
-  const isForeign = from !== domain;
-  checkKnown(model, from, context);
-  if (domain === "openvino") {
-    if (!isForeign) {
-      // OpenVINO nodes have their own versions, so the model may be returned unchanged.
-      const graph = opset === Infinity ? model.graph : convertGraph(model.graph, null, context);
-      return { ...model, irVersion, graph };
-    }
-    return { irVersion, producer: "", opsets: {}, graph: translateGraph(model.graph, context) };
+  if (from !== domain) {
+    const graph = translateGraph(model.graph, context);
+    return domain === "openvino"
+      ? { irVersion, producer: "", opsets: {}, graph }
+      : {
+          irVersion: Math.max(IR_VERSION, irVersion),
+          producer: "ndscatter",
+          opsets: { [domain]: opset },
+          graph,
+        };
   }
-  if (isForeign) {
-    return {
-      irVersion: Math.max(IR_VERSION, irVersion),
-      producer: "ndscatter",
-      opsets: { [domain]: opset },
-      graph: translateGraph(model.graph, context),
-    };
-  }
-  const { functions } = model;
-  const graph = convertGraph(model.graph, null, context);
+  // OpenVINO nodes have their own versions, so the model may be returned unchanged.
+  const graph = opset === Infinity ? model.graph : convertGraph(model.graph, null, context);
+  if (domain === "openvino") return { ...model, irVersion, graph };
   const before = new Set(model.graph.constants);
   const isPlain = graph.constants.every((one) => before.has(one));
+  const { functions } = model;
   return {
     ...model,
     ...(functions && { functions: functions.map((one) => convertFunction(one, context)) }),
@@ -156,7 +153,8 @@ function fileVersion(
 function checkKnown(
   { opsets, functions = [] }: Model,
   domain: Domain,
-  { log }: ModelContext,
+  force: boolean,
+  { notes }: ConversionLog,
 ): void {
   const newest = NEWEST_OPSETS[domain];
   const opset = [opsets, ...functions.map((one) => one.opsets)]
@@ -164,9 +162,9 @@ function checkKnown(
     .find((one) => one > newest);
   if (opset === undefined) return;
   const sentence = newerOpset(domain, opset);
-  if (!log.force)
+  if (!force)
     throw new TensorError("unsupported-model", sentence, { got: opset, expected: newest });
-  log.notes.add(sentence);
+  notes.add(sentence);
 }
 
 function domainOf({ opsets, graph }: Model): Domain {

@@ -1,23 +1,19 @@
 /** Converts a scatter or gather: its operator, inputs and attributes become those of the target version. */
 
 import { infer } from "../../core/call/check.ts";
-import { isTensorError } from "../../core/errors.ts";
+import { recovering } from "../../core/errors.ts";
 import { quote } from "../model/graph.ts";
 import type { Attribute, ModelNode } from "../model/model.ts";
 import type { Scope } from "../model/values.ts";
-import {
-  roleOf,
-  type AttributeSchema,
-  type OperatorVersion,
-  type Role,
-} from "../../core/operators/operator.ts";
+import type { AttributeSchema, OperatorVersion, Role } from "../../core/operators/operator.ts";
 import { settingOf } from "../../core/operators/settings.ts";
+import { signatureOf } from "../../core/operators/signature.ts";
 import { tensor } from "../../core/tensor/tensor.ts";
-import type { Additions, Converted, GraphContext } from "./context.ts";
+import type { Additions, GraphContext } from "./context.ts";
 import { adaptIndices } from "./indices.ts";
 import {
   adviceFor,
-  comparisonNote,
+  comparisonNotes,
   dataTypes,
   firstOpset,
   meaningOf,
@@ -36,33 +32,35 @@ import { printTarget, type CheckedTarget } from "./target.ts";
  * Throws `unsupported-model` for a feature that the target cannot express; other codes for a node that is invalid in
  * its own version.
  */
-export function convertNode(node: ModelNode, opset: number, context: GraphContext): Converted {
-  const { target, scope } = context;
+export function convertNode(
+  node: ModelNode,
+  opset: number,
+  context: GraphContext,
+): readonly ModelNode[] {
+  const { target, scope, log } = context;
   const own = meaningOf(node, opset, scope);
   const meaning = reword(own, context);
   const row = targetVersion(meaning.op, target);
   if (row === null) throw refusal(noVersion(meaning.op, target));
   const objection = objectionTo(row, meaning);
-  if (objection !== null) {
-    throw refusal(`${objection}${adviceFor(meaning, target)}`);
-  }
-  const isForeign = row.domain !== node.domain;
-  const names = inputsFor(row, meaning, context);
+  if (objection !== null) throw refusal(`${objection}${adviceFor(meaning, target)}`);
+  const { name, domain, outputs } = node;
+  const isForeign = row.domain !== domain;
+  const inputs = inputsFor(row, meaning, context);
   const attributes = attributesFor(row, meaning, isForeign);
-  const comparison = comparisonNote(row, meaning);
-  const notes = [...meaning.trusted, ...undeclaredType(row, meaning, context)];
-  if (comparison !== null) notes.push(comparison);
-  const titles = { from: versionTitle(own.version), to: versionTitle(row), notes };
+  const undeclared = undeclaredType(row, meaning, log.force);
+  const notes = [...meaning.trusted, ...undeclared, ...comparisonNotes(row, meaning)];
+  const titles = { from: versionTitle(own.version), to: versionTitle(row) };
   // ONNX nodes do not store a version.
-  const says = row.domain === "ai.onnx" ? {} : { opset: firstOpset(row) };
-  const isKept = row === own.version || row.domain === "ai.onnx";
-  if (!isForeign && isKept && isUnchanged(node, row, names, attributes))
-    return { nodes: [node], ...titles };
-  const { name, outputs } = node;
-  const common = { name, op: row.name, domain: row.domain, inputs: names, outputs, attributes };
-  const converted = { ...(isForeign ? {} : node), ...common, ...says };
+  const isOnnx = row.domain === "ai.onnx";
+  const isKept = !isForeign && (isOnnx || row === own.version);
+  if (isKept && isUnchanged(node, row, inputs, attributes))
+    return log.converted(node, [node], titles, notes);
+  const common = { name, op: row.name, domain: row.domain, inputs, outputs, attributes };
+  const version = isOnnx ? {} : { opset: firstOpset(row) };
+  const converted = { ...(isForeign ? {} : node), ...common, ...version };
   if (isForeign) checkAccepted(converted, row, scope);
-  return { nodes: [converted], ...titles };
+  return log.converted(node, [converted], titles, notes);
 }
 
 function noVersion(op: string, target: CheckedTarget): string {
@@ -77,10 +75,10 @@ function inputsFor(row: OperatorVersion, meaning: Meaning, context: GraphContext
   const indices = adaptIndices(row, meaning, context) ?? "";
   const data = cutData(row, meaning, context) ?? "";
   const inputs: Partial<Record<Role, string>> = { ...meaning.inputs, data, indices };
-  if (row.inputs.some((input) => roleOf(input) === "axis") && settings.axis !== null) {
+  const { inputs: rules, positions } = signatureOf(row);
+  if (positions.axis >= 0 && settings.axis !== null)
     inputs.axis ??= axisConstant(settings.axis, node, context.additions);
-  }
-  const names = row.inputs.map((input) => inputs[roleOf(input)] ?? "");
+  const names = rules.map(({ role }) => inputs[role] ?? "");
   while (names[names.length - 1] === "") names.pop();
   return names;
 }
@@ -97,26 +95,23 @@ function attributesFor(
   { node, settings, version }: Meaning,
   isForeign: boolean,
 ): Record<string, Attribute> {
+  if (row === version) return node.attributes;
   const wanted = (schema: AttributeSchema): number | string | boolean => {
     const setting = settingOf(schema) as keyof typeof settings;
     const value = setting === "reduction" ? wordOf(row, settings.reduction) : settings[setting];
     return value ?? 0;
   };
-  const made = new Map<string, Attribute>();
-  const given = Object.entries(node.attributes);
-  for (const [name, attribute] of given) {
+  const kept = Object.entries(node.attributes).flatMap(([name, attribute]) => {
     const schema = row.attributes.find((one) => one.name === name);
-    if (schema === undefined) continue;
+    if (schema === undefined) return [];
     const value = wanted(schema);
-    const isKept = row === version || (!isForeign && plainValue(attribute) === value);
-    made.set(name, isKept ? attribute : makeAttribute(schema, value));
-  }
-  for (const schema of row.attributes) {
-    const value = wanted(schema);
-    if (made.has(schema.name) || value === schema.default) continue;
-    made.set(schema.name, makeAttribute(schema, value));
-  }
-  return Object.fromEntries(made);
+    const isKept = !isForeign && plainValue(attribute) === value;
+    return [[name, isKept ? attribute : makeAttribute(schema, value)] as const];
+  });
+  const added = row.attributes
+    .filter((one) => !Object.hasOwn(node.attributes, one.name) && wanted(one) !== one.default)
+    .map((one) => [one.name, makeAttribute(one, wanted(one))] as const);
+  return Object.fromEntries([...kept, ...added]);
 }
 
 const plainValue = ({ type, value }: Attribute): unknown =>
@@ -150,7 +145,7 @@ function isUnchanged(
 function undeclaredType(
   row: OperatorVersion,
   { version, inputs, dtype }: Meaning,
-  { force }: GraphContext,
+  force: boolean,
 ): string[] {
   if (dtype !== null) return [];
   const lost = dataTypes(version).filter((dtype) => !dataTypes(row).includes(dtype));
@@ -170,10 +165,11 @@ function checkAccepted(node: ModelNode, row: OperatorVersion, scope: Scope): voi
     Object.entries(node.attributes).map(([name, { value }]) => [name, value]),
   );
   const known = types.map((type) => type ?? undefined);
-  try {
-    infer({ domain: row.domain, op: row.name, opset: row.sinceVersion, attributes }, known);
-  } catch (cause) {
-    if (isTensorError(cause)) throw refusal(cause.message);
-    throw cause;
-  }
+  const call = { domain: row.domain, op: row.name, opset: row.sinceVersion, attributes };
+  recovering(
+    () => void infer(call, known),
+    ({ message }) => {
+      throw refusal(message);
+    },
+  );
 }

@@ -5,18 +5,17 @@ import { malformed, TensorError } from "../../core/errors.ts";
 import { stepOf } from "../../core/call/steps.ts";
 import { attributesOf, meantVersion } from "../model/attributes.ts";
 import { quote } from "../model/graph.ts";
-import { readConstant, type ModelNode } from "../model/model.ts";
+import { readConstant, type Constant, type ModelNode } from "../model/model.ts";
 import { missingParameter } from "../model/family.ts";
 import type { Scope } from "../model/values.ts";
 import {
-  roleOf,
   type AttributeSchema,
   type OperatorVersion,
   type Role,
   type Settings,
 } from "../../core/operators/operator.ts";
 import { findVersion, lookUp, operators } from "../../core/operators/registry.ts";
-import { typesIn } from "../../core/operators/signature.ts";
+import { byRole, signatureOf, typesIn } from "../../core/operators/signature.ts";
 import { reductionOf, settingOf, settingsOf } from "../../core/operators/settings.ts";
 import type { DType } from "../../core/tensor/dtype.ts";
 import { product, type PartialShape } from "../../core/tensor/shape.ts";
@@ -55,41 +54,35 @@ export function meaningOf(node: ModelNode, opset: number, scope: Scope): Meaning
     settings: { ...settings, axis, batchDims },
     inputs,
     dtype: known.find((dtype) => dtype !== null) ?? null,
-    trusted: new Set(version === own ? [] : [newerReduction(settings.reduction, own, version)]),
+    trusted: new Set(version === own ? [] : [newerReduction(settings, own, version.sinceVersion)]),
   };
 }
 
-const newerReduction = (
-  reduction: string,
-  own: OperatorVersion,
-  { sinceVersion }: OperatorVersion,
-): string =>
-  `${versionTitle(own)} does not have its reduction ${quote(reduction)}, which came with opset ${sinceVersion}; it was converted with the meaning of opset ${sinceVersion}`;
+function newerReduction({ reduction }: Settings, own: OperatorVersion, since: number): string {
+  const what = `${versionTitle(own)} does not have its reduction ${quote(reduction)}`;
+  return `${what}, which came with opset ${since}; it was converted with the meaning of opset ${since}`;
+}
 
 /** Throws `malformed-file` for too many inputs, and for a missing required input. */
 function inputNames(node: ModelNode, version: OperatorVersion): Meaning["inputs"] {
   if (node.inputs.length > version.inputs.length) {
     const title = versionTitle(version);
-    throw malformed(`it has ${printCount(node.inputs.length, "input")}, but ${title} takes fewer`, {
-      key: "inputs",
-      got: node.inputs.length,
-    });
+    const { length: got } = node.inputs;
+    const sentence = `it has ${printCount(got, "input")}, but ${title} takes fewer`;
+    throw malformed(sentence, { key: "inputs", got });
   }
   const missing = missingParameter(node, version);
   if (missing !== null) throw malformed(`its input ${missing} is left out`);
-  const named: Partial<Record<Role, string>> = {};
-  for (const [position, schema] of version.inputs.entries()) {
-    const { [position]: name = "" } = node.inputs;
-    if (name !== "") named[roleOf(schema)] = name;
-  }
-  return named;
+  return byRole(
+    version,
+    node.inputs.map((name) => name || undefined),
+  );
 }
 
-/** Returns the axis if it is a constant; null for a computed axis. */
 function constantAxis(name: string, scope: Scope): number | null {
-  const constant = scope.constantOf(name);
-  const isOne = constant !== null && constant.dtype !== null && product(constant.shape) === 1;
-  const axis = isOne ? Number(readConstant(constant).data[0]) : null;
+  const constant = constantAt(name, scope);
+  if (constant === null || product(constant.shape) !== 1) return null;
+  const axis = Number(readConstant(constant).data[0]);
   return Number.isInteger(axis) ? axis : null;
 }
 
@@ -108,38 +101,57 @@ export const certainShape = (name: string, scope: Scope): PartialShape =>
 export const onlyDeclared = (what: string, name: string, use: string): string =>
   `the ${what} of ${quote(name)} is only declared; ${use}`;
 
+/** Returns the constant that a value is; null for other values, and for a data type that this package lacks. */
+export function constantAt(name: string, scope: Scope): Constant | null {
+  const found = scope.constantOf(name);
+  return found === null || found.dtype === null ? null : found;
+}
+
 export const familyVersion = ({ domain, op }: ModelNode, opset: number): OperatorVersion | null =>
   findVersion({ domain, op, opset });
 
 export const versionTitle = ({ name, sinceVersion }: OperatorVersion): string =>
   `${name}-${sinceVersion}`;
 
-/** OpenVINO's operator names that differ from ONNX's names. */
-const OTHER_NAMES: Readonly<Record<string, string>> = {
-  ScatterND: "ScatterNDUpdate",
-  ScatterElements: "ScatterElementsUpdate",
+/** ONNX's names of operators, by OpenVINO's names that differ. */
+const ONNX_NAMES: Readonly<Record<string, string>> = {
+  ScatterNDUpdate: "ScatterND",
+  ScatterElementsUpdate: "ScatterElements",
 };
 
-/** Returns the current and deprecated names of an operator in ONNX and OpenVINO. */
-function allNames(op: string): readonly string[] {
-  const old = operators().filter(({ deprecated }) => deprecated !== undefined);
-  const current = old.find(({ name }) => name === op)?.deprecated ?? op;
-  const [base] = Object.entries(OTHER_NAMES).find(([, other]) => other === current) ?? [current];
-  const others = old.filter(({ deprecated }) => deprecated === base).map(({ name }) => name);
-  return [...new Set([base, OTHER_NAMES[base] ?? base, ...others])];
+/** The current names of operators, by deprecated names. */
+const CURRENT_NAMES: ReadonlyMap<string, string> = /* @__PURE__ */ new Map(
+  /* @__PURE__ */ operators().flatMap(({ name, deprecated }) =>
+    deprecated === undefined ? [] : [[name, deprecated]],
+  ),
+);
+
+/** Returns the name that an operator shares with its equivalents in the other format and under deprecated names. */
+function commonName(op: string): string {
+  const current = CURRENT_NAMES.get(op) ?? op;
+  return ONNX_NAMES[current] ?? current;
 }
 
 /**
- * Returns all versions of an operator in a domain, under current and deprecated names. Current names come first, and
- * older versions come before newer versions.
+ * The versions of each operator under current and deprecated names, by domain and common name. Current names come first,
+ * and older versions come before newer versions.
  */
-export function siblingsOf(op: string, domain: string): readonly OperatorVersion[] {
-  const names = allNames(op);
-  const place = ({ name }: OperatorVersion): number => names.indexOf(name);
-  return operators()
-    .filter((one) => one.domain === domain && place(one) !== -1)
-    .sort((a, b) => place(a) - place(b));
+const SIBLINGS: ReadonlyMap<string, readonly OperatorVersion[]> = /* @__PURE__ */ siblings();
+
+function siblings(): Map<string, readonly OperatorVersion[]> {
+  const found = new Map<string, readonly OperatorVersion[]>();
+  for (const isOld of [false, true])
+    for (const one of operators()) {
+      if (CURRENT_NAMES.has(one.name) !== isOld) continue;
+      const key = `${one.domain} ${commonName(one.name)}`;
+      found.set(key, [...(found.get(key) ?? []), one]);
+    }
+  return found;
 }
+
+/** Returns all versions of an operator in a domain, in the order of the table. */
+export const siblingsOf = (op: string, domain: string): readonly OperatorVersion[] =>
+  SIBLINGS.get(`${domain} ${commonName(op)}`) ?? [];
 
 export const firstOpset = ({ opset, sinceVersion }: OperatorVersion): number =>
   opset ?? sinceVersion;
@@ -157,24 +169,25 @@ export function targetVersion(
 }
 
 /**
- * Returns a note if the target compares NaN or signed zeros by another rule in a max or min of floats; null if the
+ * Returns a note if the target compares NaN or signed zeros by another rule in a max or min of floats; none if the
  * result cannot differ.
  */
-export function comparisonNote(row: OperatorVersion, meaning: Meaning): string | null {
+export function comparisonNotes(row: OperatorVersion, meaning: Meaning): readonly string[] {
   const { version, settings, dtype } = meaning;
   const { reduction } = settings;
-  if (row.stays === version.stays || (reduction !== "max" && reduction !== "min")) return null;
+  if (row.stays === version.stays || (reduction !== "max" && reduction !== "min")) return [];
   const isFloat = dtype === null || stepOf({ ...settings, stays: "data" }, dtype) !== reduction;
-  if (!isFloat) return null;
-  const rule = (one: OperatorVersion): string =>
-    printComparison(`${reduction} of ${versionTitle(one)}`, one.stays);
-  return `the results differ for NaN, and when 0 is compared with -0: ${rule(version)}, but ${rule(row)}`;
+  if (!isFloat) return [];
+  const [before, after] = [version, row].map((one) => {
+    const kept = one.stays === "data" ? "the old value" : "the update";
+    const rule =
+      one.stays === undefined
+        ? "returns NaN if an operand is NaN, and orders -0 below 0"
+        : `keeps ${kept}`;
+    return `${reduction} of ${versionTitle(one)} ${rule}`;
+  });
+  return [`the results differ for NaN, and when 0 is compared with -0: ${before}, but ${after}`];
 }
-
-const printComparison = (what: string, stays: OperatorVersion["stays"]): string =>
-  stays === undefined
-    ? `${what} returns NaN if an operand is NaN, and orders -0 below 0`
-    : `${what} keeps ${stays === "data" ? "the old value" : "the update"}`;
 
 /** Returns the version's name for a reduction; null if the version does not support the reduction. */
 export function wordOf(version: OperatorVersion, reduction: Settings["reduction"]): string | null {
@@ -238,5 +251,4 @@ export const refusal = (reason: string): TensorError =>
 
 /** Returns true if indices address one axis, and false if they are tuples with one component per axis. */
 export const hasAxis = (version: OperatorVersion): boolean =>
-  attributeFor(version, "axis") !== undefined ||
-  version.inputs.some((input) => roleOf(input) === "axis");
+  attributeFor(version, "axis") !== undefined || signatureOf(version).positions.axis >= 0;

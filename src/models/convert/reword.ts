@@ -12,6 +12,7 @@ import { full, tensor, Tensor } from "../../core/tensor/tensor.ts";
 import type { Additions, GraphContext } from "./context.ts";
 import {
   certainShape,
+  constantAt,
   firstOpset,
   onlyDeclared,
   refusal,
@@ -38,8 +39,8 @@ function negated(meaning: Meaning, { target, scope, additions }: GraphContext): 
   const row = targetVersion(meaning.op, target);
   if (row === null || wordOf(row, "sub") !== null || wordOf(row, "add") === null) return meaning;
   const { updates = "" } = meaning.inputs;
-  const source = scope.constantOf(updates);
-  if (source === null || source.dtype === null || source.dtype === "bool") return meaning;
+  const source = constantAt(updates, scope);
+  if (source === null || source.dtype === "bool") return meaning;
   const name = additions.constant(updates, "negated", () => negate(readConstant(source)));
   return {
     ...meaning,
@@ -81,16 +82,14 @@ function fromSlices(meaning: Meaning, context: GraphContext): Meaning {
   const { axis: given } = meaning.settings;
   const isBack = given !== null && given < 0;
   const axis = isBack && rank !== undefined ? given + rank : given;
-  const source = scope.constantOf(indices);
+  const source = constantAt(indices, scope);
   const only = `${target.domain} has no ScatterUpdate; equivalent nodes need`;
   if (axis === null || axis < 0) throw refusal(`${only} a known axis`);
-  if (source === null || source.dtype === null) {
+  if (source === null)
     throw refusal(`${only} constant indices, but ${quote(indices)} is not constant`);
-  }
   if (isBack && certainShape(data, scope) === null) {
-    meaning.trusted.add(
-      onlyDeclared("rank", data, "the axis was counted from the front according to this rank"),
-    );
+    const use = "the axis was counted from the front according to this rank";
+    meaning.trusted.add(onlyDeclared("rank", data, use));
   }
   const { axis: _, ...inputs } = meaning.inputs;
   const [op, name] =
@@ -121,17 +120,12 @@ function expanded(
 ): string {
   const { indices = "", updates = "" } = inputs;
   const shape = scope.typeOf(updates)?.shape ?? null;
-  if (!isKnown(shape) || source.shape.length !== 1 || shape[axis] !== source.shape[0]) {
+  if (!isKnown(shape) || source.shape.length !== 1 || shape[axis] !== source.shape[0])
     throw refusal(`${only} indices of rank 1 and updates of a known shape along axis ${axis}`);
-  }
-  if (product(shape) > MOST_INDICES) {
+  if (product(shape) > MOST_INDICES)
     throw refusal(`${only} at most ${MOST_INDICES} updates along axis ${axis}`);
-  }
-  if (!isKnown(certainShape(updates, scope))) {
-    trusted.add(
-      onlyDeclared("shape", updates, `${quote(indices)} were repeated to fit this shape`),
-    );
-  }
+  const use = `${quote(indices)} were repeated to fit this shape`;
+  if (!isKnown(certainShape(updates, scope))) trusted.add(onlyDeclared("shape", updates, use));
   const make = (): Tensor => {
     const { dtype, data } = readConstant(source);
     const read = reader(dtype, data);

@@ -14,12 +14,7 @@ import {
 } from "../model/model.ts";
 import { usesOf } from "../model/uses.ts";
 import { Scope } from "../model/values.ts";
-import {
-  Additions,
-  saturatesByAttribute,
-  type GraphContext,
-  type ModelContext,
-} from "./context.ts";
+import { inGraph, saturatesByAttribute, type GraphContext, type ModelContext } from "./context.ts";
 import { convertNode } from "./convert-node.ts";
 import { familyVersion, refusal } from "./meaning.ts";
 import { typesOf } from "./versions/facts.ts";
@@ -27,18 +22,18 @@ import { historyOf } from "./versions/table.ts";
 
 /** Throws `unsupported-model` for operators without a translation, with up to 20 names. */
 export function translateGraph(graph: Graph, context: ModelContext): Graph {
-  const { model, log } = context;
   checkUnique(graph);
   checkOperators(graph, context);
-  const translation = new Translation(graph, context);
+  const around = inGraph(context, new Scope(graph));
+  const translation = new Translation(graph, around);
   for (const node of graph.nodes) {
-    const opset = opsetOf(model, node);
-    log.attempt(
+    const opset = opsetOf(context.model, node);
+    context.log.attempt(
       node,
       () => translation.add(node, opset),
       () => {},
     );
-    translation.scope.learn(node, opset);
+    around.scope.learn(node, opset);
   }
   return translation.finish();
 }
@@ -63,39 +58,32 @@ function checkOperators({ nodes }: Graph, { model, target }: ModelContext): void
 }
 
 class Translation {
-  readonly scope: Scope;
   readonly #graph: Graph;
-  readonly #context: ModelContext;
-  readonly #around: GraphContext;
+  readonly #context: GraphContext;
   readonly #nodes: ModelNode[] = [];
   readonly #constants: Constant[];
   /** Other names of values, which `Identity` nodes gave to them. */
   readonly #aliases = new Map<string, string>();
 
-  constructor(graph: Graph, context: ModelContext) {
-    const { target, names } = context;
-    this.scope = new Scope(graph);
+  constructor(graph: Graph, context: GraphContext) {
     this.#graph = graph;
     this.#context = context;
-    const additions = new Additions(target, names, this.scope);
-    this.#around = { target, scope: this.scope, additions, force: false };
     this.#constants = [...graph.constants];
   }
 
   add(given: ModelNode, opset: number): void {
-    const { target, log } = this.#context;
-    const inputs = given.inputs.map((name) => this.#aliases.get(name) ?? name);
-    const node = { ...given, inputs };
+    const { target, additions } = this.#context;
+    const node = { ...given, inputs: given.inputs.map((name) => this.#aliases.get(name) ?? name) };
     // ONNX models declare an opset per domain. In an IR, each node has its own version.
     if (node.domain === target.domain) this.#nodes.push({ ...node, opset });
     else if (inlineOperator(node) === null) {
-      const converted = log.converted(given, convertNode(node, opset, this.#around));
-      this.#nodes.push(...this.#around.additions.takeNodes(), ...converted);
+      const converted = convertNode(node, opset, this.#context);
+      this.#nodes.push(...additions.takeNodes(), ...converted);
     } else this.#addInline(node, opset);
   }
 
   #addInline(node: ModelNode, opset: number): void {
-    const { log } = this.#context;
+    const { log, scope, additions } = this.#context;
     const [input = ""] = node.inputs;
     const [output = ""] = node.outputs;
     if (output === "") return;
@@ -107,17 +95,17 @@ class Translation {
       return;
     }
     const isIdentity = node.op === "Identity";
-    if (isIdentity && this.#graph.outputs.every(({ name }) => name !== output)) {
+    if (isIdentity && !scope.isModelOutput(output)) {
       this.#aliases.set(output, input);
       log.changed(node, "Identity to nothing");
       return;
     }
     // An `Identity` that computes a graph output becomes a cast to the same data type.
-    const dtype = isIdentity ? (this.scope.typeOf(input)?.dtype ?? null) : destinationOf(node);
+    const dtype = isIdentity ? (scope.typeOf(input)?.dtype ?? null) : destinationOf(node);
     if (dtype === null)
       throw refusal(`the data type to which it converts ${quote(input)} is unknown`);
     this.#checkCast(dtype);
-    const made = this.#around.additions.castNode(input, output, dtype);
+    const made = additions.castNode(input, output, dtype);
     const difference = node.op === "Cast" ? castDifference(node, dtype) : null;
     if (difference !== null) log.notes.add(`${nodeTitle(node)}: ${difference}`);
     log.changed(node, `${node.op} to ${made.op}`);
@@ -137,32 +125,32 @@ class Translation {
   /** Returns the translated graph with the known types of its values. */
   finish(): Graph {
     const { name, inputs, outputs, values = [] } = this.#graph;
+    const { scope, additions } = this.#context;
     const untyped = inputs.find(({ type }) => type === null);
     if (untyped !== undefined) {
-      throw refusal(
-        `the input ${quote(untyped.name)} has a data type that this package does not know`,
-      );
+      const what = `the input ${quote(untyped.name)}`;
+      throw refusal(`${what} has a data type that this package does not know`);
     }
-    const typed = (value: string): ValueInfo => ({ name: value, type: this.scope.typeOf(value) });
+    const typed = (value: string): ValueInfo => ({ name: value, type: scope.typeOf(value) });
     const made = new Set(this.#nodes.flatMap((node) => node.outputs));
     const inOrder = new Set([...values.map((value) => value.name), ...made]);
     const isDeclared = new Set([...inputs, ...outputs].map((value) => value.name));
     const between = [...inOrder].filter((value) => made.has(value) && !isDeclared.has(value));
     const uses = usesOf({ ...this.#graph, nodes: this.#nodes });
     for (const value of inputs) uses.add(value.name);
+    const constants = [...this.#constants, ...additions.constants];
     return {
       name,
       inputs: inputs.map((value) => typed(value.name)),
       outputs: outputs.map((value) => typed(value.name)),
       nodes: this.#nodes,
-      constants: [...this.#constants, ...this.#around.additions.constants]
+      // Constants without the data of their file, which only a writer of the same format can use.
+      constants: constants
         .filter((one) => uses.has(one.name))
-        .map((one) => ({
-          name: one.name,
-          dtype: one.dtype,
-          shape: one.shape,
-          read: () => one.read(),
-        })),
+        .map((one) => {
+          const { name, dtype, shape } = one;
+          return { name, dtype, shape, read: () => one.read() };
+        }),
       values: between.map(typed),
       ...this.#otherNames(),
     };
@@ -178,7 +166,6 @@ class Translation {
   }
 }
 
-/** Returns the first opset in which Cast accepts a data type. */
 const castSince = (dtype: DType): number =>
   historyOf("Cast").find(({ facts }) =>
     facts.some(([fact, types]) => fact === "takes" && typesOf(types).includes(dtype)),

@@ -1,12 +1,24 @@
-/** Faulty nodes: the intended call of each node, equivalent nodes, and a test that runs each node in its own session. */
+/**
+ * Faulty nodes: the intended call of each node, equivalent nodes, a test that runs each node in its own session, and the
+ * model in which other nodes replace the faulty nodes, also in bodies and in functions.
+ */
 
+import { recovering } from "../../core/errors.ts";
 import type { Reduction } from "../../core/tensor/dtype.ts";
 import type { Tensor } from "../../core/tensor/tensor.ts";
 import { normalizeAxis } from "../../core/operators/shapes.ts";
 import { Names } from "../convert/context.ts";
+import { convertModel } from "../convert/convert-model.ts";
 import { buildModel } from "../model/build-model.ts";
-import { isReference, type ModelNode } from "../model/model.ts";
-import type { NodeIndex } from "../model/node-index.ts";
+import {
+  isReference,
+  type Graph,
+  type Model,
+  type ModelFunction,
+  type ModelNode,
+} from "../model/model.ts";
+import { NodeIndex } from "../model/node-index.ts";
+import { withBodies } from "../model/uses.ts";
 import { writeModel } from "../onnx/write-model.ts";
 import type { VerifiedNode } from "../verify/node-state.ts";
 import type { CreateSession } from "../verify/session.ts";
@@ -15,11 +27,13 @@ import {
   exactOutputs,
   isScatter,
   reductionIn,
+  REPAIRS,
+  REWRITES,
   type FaultyNode,
   type Meant,
-} from "./faulty-node.ts";
-import { REPAIRS, REWRITES, type KnownFault } from "./known-faults.ts";
+} from "./known-faults.ts";
 import { opener, type NodeCheck } from "./measure.ts";
+import type { KnownFaultId } from "./report.ts";
 import { plainScatter, type Scatter } from "./scatters.ts";
 import { Words } from "./words.ts";
 
@@ -27,13 +41,13 @@ import { Words } from "./words.ts";
 export interface Intention {
   readonly call: Meant;
   /** The known faults that describe the repair; empty for a node that is valid in its version. */
-  readonly repairs: readonly KnownFault[];
+  readonly repairs: readonly KnownFaultId[];
   readonly outputs: readonly Tensor[];
 }
 
 /** Infers the intended call; null if the call stays invalid, or if its meaning is unknown. */
 export function intentionOf(given: Meant): Intention | null {
-  const repairs: KnownFault[] = [];
+  const repairs: KnownFaultId[] = [];
   let call = given;
   for (const row of REPAIRS) {
     if (!row.applies(call)) continue;
@@ -45,7 +59,7 @@ export function intentionOf(given: Meant): Intention | null {
 }
 
 export interface NodeCure {
-  readonly faults: readonly KnownFault[];
+  readonly faults: readonly KnownFaultId[];
   readonly opset: number;
   readonly write: (node: ModelNode, words: Words) => readonly ModelNode[];
 }
@@ -72,8 +86,9 @@ export function cureOf(faulty: FaultyNode, intention: Intention): NodeCure | nul
       const cast = given.dtype === meant.dtype ? indices : words.cast(indices, "int64");
       const isColumn = given.shape.length < meant.shape.length;
       const own = isColumn ? words.put("Unsqueeze", [cast, words.list(-1)]) : cast;
-      // A gather keeps its attributes.
-      if (!isScatter(call)) words.put(call.node.op ?? node.op, [data, own], node.attributes);
+      // A repaired gather keeps its attributes.
+      if (row === undefined && !isScatter(call))
+        words.put(call.node.op ?? node.op, [data, own], node.attributes);
       else {
         const all = { data, indices: own, updates };
         (row?.write ?? plainScatter)(words, scatterOf(faulty, call, all));
@@ -127,23 +142,21 @@ export const isFaulty = ({ verdict, isReproducible }: VerifiedNode): boolean =>
 export function candidateOf(verified: VerifiedNode, index: NodeIndex): Candidate {
   const { node, place } = index.find(verified.path);
   const { call, verdict, isReproducible } = verified;
-  const unknown = { verified, node, opsets: place.opsets, intention: null, cure: null };
-  if (call === null || call.inputs.includes(undefined))
-    return { ...unknown, uncured: "the inputs are unknown" };
+  const made = (
+    uncured: string | null,
+    intention: Intention | null = null,
+    cure: NodeCure | null = null,
+  ): Candidate => ({ verified, node, opsets: place.opsets, intention, cure, uncured });
+  if (call === null || call.inputs.includes(undefined)) return made("the inputs are unknown");
   const meant: Meant = { node: call.node, inputs: call.inputs as readonly Tensor[] };
   const intention = intentionOf(meant);
-  if (intention === null)
-    return { ...unknown, uncured: "this call is an error according to the specification" };
+  if (intention === null) return made("this call is an error according to the specification");
   const cure = cureOf({ verdict, isReproducible, call: meant }, intention);
-  if (cure === null) return { ...unknown, intention, uncured: "no equivalent nodes are known" };
+  if (cure === null) return made("no equivalent nodes are known", intention);
   // A function's caller sets attributes that are references.
-  if (Object.values(node.attributes).some(isReference))
-    return {
-      ...unknown,
-      intention,
-      uncured: "the attributes depend on the caller of the function",
-    };
-  return { ...unknown, intention, cure, uncured: null };
+  return Object.values(node.attributes).some(isReference)
+    ? made("the attributes depend on the caller of the function", intention)
+    : made(null, intention, cure);
 }
 
 /** Returns a model that contains only the node or its replacement. */
@@ -183,4 +196,69 @@ export function nodeCheck(
     return opener(createSession, writeModel(model))();
   };
   return { open, feeds, exact };
+}
+
+export interface CuredModel {
+  readonly model: Model;
+  /** Sentences about a conversion to a newer opset. */
+  readonly notes: readonly string[];
+}
+
+/** Returns the fixed model; null if the model cannot be fixed by rewriting. The node fixes are given by node path. */
+export function curedModel(given: Model, cures: ReadonlyMap<string, NodeCure>): CuredModel | null {
+  const index = new NodeIndex(given);
+  const placed = [...cures].map(([path, cure]) => ({ ...index.find(path), path, cure }));
+  const opset = Math.max(...placed.map(({ cure }) => cure.opset));
+  const isOld = placed.some(({ place }) => (place.opsets["ai.onnx"] ?? 0) < opset);
+  if (!isOld) {
+    const writers = new Map(placed.map(({ node, cure }) => [node, writer(node, cure)]));
+    return { model: rewrittenModel(given, writers), notes: [] };
+  }
+  const converted = (): CuredModel => {
+    // A faulty node may be invalid, so a placeholder replaces the node during the conversion of the model.
+    const standIns = new Map(placed.map(({ node }) => [node, () => [standIn(node)]]));
+    const { model, notes } = convertModel(rewrittenModel(given, standIns), { opset });
+    const after = new NodeIndex(model);
+    const writers = placed.map(
+      ({ node, path, cure }) => [after.find(path).node, writer(node, cure)] as const,
+    );
+    const note = `the model was converted to opset ${opset}`;
+    return { model: rewrittenModel(model, new Map(writers)), notes: [note, ...notes] };
+  };
+  return recovering(converted, () => null);
+}
+
+type Writer = (names: Names) => readonly ModelNode[];
+type Writers = ReadonlyMap<ModelNode, Writer>;
+
+const writer =
+  (node: ModelNode, cure: NodeCure): Writer =>
+  (names) =>
+    cure.write(node, new Words(names, node.outputs[0] || node.name || node.op));
+
+/**
+ * Returns a placeholder node with the same name, inputs and outputs. A conversion leaves the placeholder unchanged, and
+ * its output types are unknown.
+ */
+const standIn = ({ name, inputs, outputs }: ModelNode): ModelNode => ({
+  ...{ name, inputs, outputs, attributes: {} },
+  ...{ op: "Any", domain: "ndscatter.stand-in" },
+});
+
+function rewrittenModel(model: Model, writers: Writers): Model {
+  const { functions } = model;
+  const inFunction = (one: ModelFunction): ModelFunction => ({
+    ...one,
+    graph: rewrittenGraph(one.graph, writers),
+  });
+  const graph = rewrittenGraph(model.graph, writers);
+  return { ...model, graph, ...(functions && { functions: functions.map(inFunction) }) };
+}
+
+function rewrittenGraph(graph: Graph, writers: Writers, names = new Names(graph)): Graph {
+  const rewritten = (node: ModelNode): readonly ModelNode[] =>
+    writers.get(node)?.(names) ?? [
+      withBodies(node, (body) => rewrittenGraph(body, writers, names)),
+    ];
+  return { ...graph, nodes: graph.nodes.flatMap(rewritten) };
 }

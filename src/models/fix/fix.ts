@@ -1,10 +1,9 @@
 /**
  * Finds a fix for a model whose scatters or gathers are wrong in the user's runtime. `verifyModel` finds the faults,
- * `known-faults.ts` lists equivalent nodes, `cured-model.ts` writes the fixed model, and `measure.ts` measures each
- * fix.
+ * `known-faults.ts` lists equivalent nodes, `candidates.ts` writes the fixed model, and `measure.ts` measures each fix.
  */
 
-import { namesOf, objectOf, optionsOf, printCount, wrongOption } from "../../core/foreign.ts";
+import { objectOf, optionsOf, printCount, wrongOption } from "../../core/foreign.ts";
 import type { Bytes } from "../../core/tensor/bytes.ts";
 import { asTensor } from "../../core/tensor/tensor.ts";
 import { createExactSession } from "../exact/exact-session.ts";
@@ -21,14 +20,27 @@ import {
   type VerifyReport,
 } from "../verify/verify.ts";
 import { expectedFrom, givesExpected, type Expected } from "../verify/expected.ts";
-import { candidateOf, isFaulty, nodeCheck, type Candidate, type NodeCure } from "./candidates.ts";
-import { curedModel } from "./cured-model.ts";
-import { NEWER_OPSET, type KnownFault } from "./known-faults.ts";
+import {
+  candidateOf,
+  curedModel,
+  isFaulty,
+  nodeCheck,
+  type Candidate,
+  type NodeCure,
+} from "./candidates.ts";
+import { NEWER_OPSET } from "./known-faults.ts";
 import {
   checkNode,
+  loads,
   measureModel,
   opener,
+  plainModel,
+  rebased,
+  SETTINGS,
+  withSettings,
   type ModelRuns,
+  type PlainModel,
+  type Rebased,
   type Runnable,
   type Values,
 } from "./measure.ts";
@@ -41,15 +53,6 @@ import {
   type FixReport,
   type KnownFaultId,
 } from "./report.ts";
-import {
-  loads,
-  plainModel,
-  rebased,
-  SETTINGS,
-  SettingsMaker,
-  type PlainModel,
-  type Rebased,
-} from "./sessions.ts";
 
 /** Options of {@link fixModel}. */
 export interface FixOptions extends Omit<VerifyOptions, "onProgress" | "others"> {
@@ -63,11 +66,6 @@ export interface FixOptions extends Omit<VerifyOptions, "onProgress" | "others">
   /** Called before each step. */
   readonly onProgress?: ((progress: FixProgress) => void) | undefined;
 }
-
-const FIX_OPTIONS = [
-  ...VERIFY_OPTIONS,
-  .../* @__PURE__ */ namesOf<Omit<FixOptions, keyof VerifyOptions>>({}),
-];
 
 /** A model and all facts that its fixes need. */
 interface Bench {
@@ -198,16 +196,13 @@ const curesOf = (candidates: readonly Candidate[]): ReadonlyMap<string, NodeCure
   );
 
 /** A fix to measure. */
-interface Proposal {
-  readonly kind: Cure["kind"];
-  readonly title: string;
+interface Proposal
+  extends
+    Pick<Cure, "kind" | "title">,
+    Partial<Pick<Cure, "settings" | "model" | "nodes" | "notes">> {
   readonly createSession: CreateSession;
   /** The faulty nodes that the runtime computes in this fix, which are also run alone. */
   readonly alone: readonly Candidate[];
-  readonly settings?: Cure["settings"];
-  readonly model?: Uint8Array;
-  readonly nodes?: Cure["nodes"];
-  readonly notes?: readonly string[];
   /** Opens the session of the whole model, if the session is not created from the model's bytes. */
   readonly open?: () => Promise<Runnable>;
 }
@@ -221,11 +216,10 @@ async function* proposals(bench: Bench): AsyncGenerator<Proposal | { readonly ig
   if (areRight && !isOnlyExpected) {
     const common = { kind: "setting", alone: candidates } as const;
     for (const { title, settings } of SETTINGS) {
-      const maker = new SettingsMaker(asIs.createSession, settings);
-      const { createSession } = maker;
+      const { createSession, wasRead } = withSettings(asIs.createSession, settings);
       // oxlint-disable-next-line no-await-in-loop
       await loads(bench.bytes, createSession);
-      if (!maker.wasRead) yield { ignored: title };
+      if (!wasRead()) yield { ignored: title };
       else yield { ...common, title, settings: { ...asIs.settings, ...settings }, createSession };
     }
     for (const [title, createSession] of Object.entries(bench.others))
@@ -302,9 +296,7 @@ function* meantCures(bench: Bench): Generator<Proposal> {
 function exactCure({ bytes, candidates, verified, external, createSession }: Bench): Proposal {
   // Nodes that depend on a failing node may be faulty too.
   const isAll = verified.nodes.some(({ verdict }) => verdict === "behind");
-  const nodes: NonNullable<Cure["nodes"]> = isAll
-    ? "all"
-    : candidates.map((one) => one.verified.path);
+  const nodes = isAll ? ("all" as const) : candidates.map((one) => one.verified.path);
   // An exact session that cannot be created or run counts as a failed fix.
   const open = async (): Promise<Runnable> => {
     const own = { createSession, nodes, ...(external && { external }) };
@@ -318,14 +310,8 @@ function exactCure({ bytes, candidates, verified, external, createSession }: Ben
       release: () => session.release(),
     };
   };
-  return {
-    kind: "exact-session",
-    title: "an exact session",
-    nodes,
-    open,
-    createSession,
-    alone: [],
-  };
+  const about = { kind: "exact-session", title: "an exact session" } as const;
+  return { ...about, nodes, open, createSession, alone: [] };
 }
 
 function reportOf({ verified, cure, intention, uncured }: Candidate): FaultyNodeReport {
@@ -334,7 +320,7 @@ function reportOf({ verified, cure, intention, uncured }: Candidate): FaultyNode
   return { path, op, verdict, isReproducible, sentence, faults: rows.map(idOf), uncured };
 }
 
-const idOf = ({ id, fault, cure }: KnownFault): KnownFaultId => ({ id, fault, cure });
+const idOf = ({ id, fault, cure }: KnownFaultId): KnownFaultId => ({ id, fault, cure });
 
 type Own = Partial<Omit<FixOptions, "onProgress" | "others">>;
 
@@ -347,7 +333,7 @@ function optionsFrom(options: FixOptions): {
     onProgress = () => {},
     others = {},
     ...own
-  } = optionsOf(options, FIX_OPTIONS, {}, "the options of fixModel");
+  } = optionsOf(options, VERIFY_OPTIONS, {}, "the options of fixModel");
   if (typeof onProgress !== "function") throw wrongOption("onProgress", "a function", onProgress);
   const makers = Object.entries(objectOf("others", others, {})).map(
     ([name, createSession]) => [name, createSessionFrom({ createSession })] as const,

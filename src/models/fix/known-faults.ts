@@ -1,28 +1,22 @@
 /**
- * The table of known faults and their fixes. `docs/known-faults.md` shows the same table, and `examples/faults/`
- * contains one model per row.
+ * The table of known faults and their fixes. `docs/known-faults.md` shows the same table, with the runtimes that have
+ * the faults and the rules of the specification, and `examples/faults/` contains one model per row.
  *
  * A repair describes a node that is invalid in its version, and gives the intended call. A rewrite describes a fault of
  * a runtime, and gives an equivalent call.
  */
 
-import { isTensorError } from "../../core/errors.ts";
-import { castTensor } from "../model/cast.ts";
+import type { NodeSpec } from "../../core/call/call.ts";
+import { isTensorError, recovering, type TensorError } from "../../core/errors.ts";
+import { runNode } from "../../core/functions.ts";
+import { resolve } from "../../core/operators/registry.ts";
 import { reductionOf } from "../../core/operators/settings.ts";
+import type { Reduction } from "../../core/tensor/dtype.ts";
 import { reader } from "../../core/tensor/scalar.ts";
 import { Tensor } from "../../core/tensor/tensor.ts";
+import { castTensor } from "../model/cast.ts";
 import type { Verdict } from "../verify/verdicts.ts";
-import {
-  exactOutputs,
-  isScatter,
-  outputsOrError,
-  reductionIn,
-  reductionWord,
-  versionIn,
-  withAttributes,
-  type FaultyNode,
-  type Meant,
-} from "./faulty-node.ts";
+import type { KnownFaultId } from "./report.ts";
 import {
   boolScatter,
   narrowScatter,
@@ -33,25 +27,50 @@ import {
 } from "./scatters.ts";
 import type { Words } from "./words.ts";
 
-export interface KnownFault {
-  /** The model's name in `examples/faults/`. */
-  readonly id: string;
-  /** A sentence about the fault, for reports. */
-  readonly fault: string;
-  /** The runtimes and versions in which the fault occurs. */
-  readonly seen: string;
-  /** The specification's rule that applies. */
-  readonly specification: string;
-  /** A sentence about the replacement nodes. */
-  readonly cure: string;
+/** A node's verdict in the runtime, and the call with the captured inputs. */
+export interface FaultyNode {
+  readonly verdict: Verdict;
+  readonly isReproducible: boolean;
+  readonly call: Meant;
 }
 
-export interface Repair extends KnownFault {
+export interface Meant {
+  readonly node: NodeSpec;
+  readonly inputs: readonly Tensor[];
+}
+
+export const reductionWord = ({ node }: Meant): string | undefined => {
+  const word = node.attributes?.["reduction"];
+  return typeof word === "string" ? word : undefined;
+};
+
+/** Returns the reduction of a valid call. */
+export const reductionIn = (call: Meant): Reduction => (reductionWord(call) ?? "none") as Reduction;
+
+export const axisIn = ({ node }: Meant): number => Number(node.attributes?.["axis"] ?? 0);
+
+export const isScatter = ({ node }: Meant): boolean => node.op.includes("Scatter");
+
+/** Returns the exact outputs; null for an invalid call. */
+export const exactOutputs = ({ node, inputs }: Meant): readonly Tensor[] | null =>
+  recovering<readonly Tensor[], null>(
+    () => runNode(node, inputs),
+    () => null,
+  );
+
+/** Returns the exact outputs, or the error of an invalid call. */
+export const outputsOrError = ({ node, inputs }: Meant): readonly Tensor[] | TensorError =>
+  recovering<readonly Tensor[], TensorError>(
+    () => runNode(node, inputs),
+    (error) => error,
+  );
+
+export interface Repair extends KnownFaultId {
   readonly applies: (call: Meant) => boolean;
   readonly meant: (call: Meant) => Meant;
 }
 
-export interface Rewrite extends KnownFault {
+export interface Rewrite extends KnownFaultId {
   /** Returns true if the row describes the faulty node, whose intended call is given. */
   readonly applies: (faulty: FaultyNode) => boolean;
   /** Writes equivalent nodes, and returns the name of the result. */
@@ -59,9 +78,6 @@ export interface Rewrite extends KnownFault {
   /** The opset of the equivalent nodes. */
   readonly opset: number;
 }
-
-const CPU = "onnxruntime-node 1.20.1 and 1.30.0 on the CPU";
-const CPU_AND_WASM = `${CPU}, and onnxruntime-web 1.30.0 in WebAssembly`;
 
 const isOf = (faulty: FaultyNode, ...verdicts: readonly Verdict[]): boolean =>
   isScatter(faulty.call) && verdicts.includes(faulty.verdict);
@@ -97,19 +113,21 @@ const WORDS: Readonly<Record<string, string>> = {
   amin: "min",
 };
 
+/** The first versions of ScatterND and ScatterElements with each reduction of ONNX. */
+const SINCE: ReadonlyMap<string, number> = new Map([
+  ["none", 16],
+  ["add", 16],
+  ["mul", 16],
+  ["max", 18],
+  ["min", 18],
+]);
+
 /** Returns ONNX's name for a reduction; null if ONNX has no such reduction, such as mean. */
 function wordFor(word: string): string | null {
   const lower = word.toLowerCase();
   const known = Object.hasOwn(WORDS, lower) ? WORDS[lower] : reductionOf(lower);
-  return known !== null && known !== undefined && KNOWN.has(known) ? known : null;
+  return SINCE.has(known) ? known : null;
 }
-
-const KNOWN: ReadonlySet<string> = new Set(["none", "add", "mul", "max", "min"]);
-
-const sinceOf = (word: string): number | null => {
-  if (!KNOWN.has(word)) return null;
-  return word === "max" || word === "min" ? 18 : 16;
-};
 
 const BY_TUPLES: ReadonlySet<string> = new Set(["ScatterND", "GatherND"]);
 
@@ -117,42 +135,40 @@ export const REPAIRS: readonly Repair[] = [
   {
     id: "unknown-reduction",
     fault:
-      "ScatterND and ScatterElements treat an undefined reduction, such as sum, like none. The model loads, but updates replace values instead of being added.",
-    seen: CPU_AND_WASM,
-    specification:
-      "ScatterND-16: “reduction: Type of reduction to apply: none (default), add, mul.” ScatterND-18 adds max and min. Any other reduction is an error.",
+      "ScatterND and ScatterElements treat an undefined reduction, such as sum, like none. The " +
+      "model loads, but updates replace values instead of being added.",
     cure: "The reduction gets its ONNX name: add for sum, mul for prod, max for amax, min for amin.",
     applies: (call) => {
       const word = reductionWord(call);
-      return isScatter(call) && word !== undefined && !KNOWN.has(word) && wordFor(word) !== null;
+      return isScatter(call) && word !== undefined && !SINCE.has(word) && wordFor(word) !== null;
     },
-    meant: (call) =>
-      withAttributes(call, { reduction: wordFor(reductionWord(call) ?? "") ?? undefined }),
+    meant: (call) => {
+      const reduction = wordFor(reductionWord(call) ?? "") ?? "none";
+      return changed(call, { attributes: { ...call.node.attributes, reduction } });
+    },
   },
   {
     id: "older-opset",
     fault:
-      "The model uses max or min in opset 16 or 17, add or mul before opset 16, or GatherND's batch_dims before opset 12. The runtime accepts max and min, but rejects the other uses with “Unrecognized attribute”.",
-    seen: CPU_AND_WASM,
-    specification:
-      "ScatterND and ScatterElements have the attribute reduction since version 16. The reductions max and min exist since version 18. GatherND has batch_dims since version 12.",
+      "The model uses max or min in opset 16 or 17, add or mul before opset 16, or GatherND's " +
+      "batch_dims before opset 12. The runtime accepts max and min, but rejects the other uses " +
+      "with “Unrecognized attribute”.",
     cure: "The whole model is converted to opset 18. Every other node keeps the same result bits.",
     applies: (call) => {
-      const word = reductionWord(call);
-      const since = word === undefined ? null : sinceOf(word);
-      const isOld = call.node.op === "GatherND" && "batch_dims" in (call.node.attributes ?? {});
-      if (isOld) return versionIn(call) < 12;
-      return isScatter(call) && since !== null && versionIn(call) < since;
+      const { op, attributes = {} } = call.node;
+      const hasBatches = op === "GatherND" && "batch_dims" in attributes;
+      const word = isScatter(call) ? (reductionWord(call) ?? "") : "";
+      const since = hasBatches ? 12 : SINCE.get(word);
+      return since !== undefined && resolve(call.node).sinceVersion < since;
     },
-    meant: (call) => ({ ...call, node: { ...call.node, opset: 18 } }),
+    meant: (call) => changed(call, { opset: 18 }),
   },
   {
     id: "narrow-indices",
     fault:
-      "The indices have a data type that the operator does not support, such as int32 for ScatterND. The model does not load, and the runtime says “Type 'tensor(int32)' of input parameter … is invalid”.",
-    seen: CPU_AND_WASM,
-    specification:
-      "ScatterND and GatherND: “indices: tensor(int64)”. The other operators: “Tind: tensor(int32), tensor(int64)”.",
+      "The indices have a data type that the operator does not support, such as int32 for " +
+      "ScatterND. The model does not load, and the runtime says “Type 'tensor(int32)' of input " +
+      "parameter … is invalid”.",
     cure: "A Cast converts the indices to int64.",
     applies: ({ node, inputs }) => {
       // TensorScatter's second input is the update, not the indices.
@@ -169,22 +185,21 @@ export const REPAIRS: readonly Repair[] = [
   {
     id: "deprecated-scatter",
     fault:
-      "A model with Scatter in opset 11 or later does not load. The runtime says “Op registered for Scatter is deprecated in domain_version of 11”.",
-    seen: CPU_AND_WASM,
-    specification:
-      "Scatter-11 is deprecated: “This operator is deprecated. Please use ScatterElements, which provides the same functionality.”",
+      "A model with Scatter in opset 11 or later does not load. The runtime says “Op registered " +
+      "for Scatter is deprecated in domain_version of 11”.",
     cure: "ScatterElements with the same axis replaces Scatter.",
     applies: ({ node }) => node.op === "Scatter" && (node.opset ?? 1) >= 11,
-    meant: (call) => ({ ...call, node: { ...call.node, op: "ScatterElements" } }),
+    meant: (call) => changed(call, { op: "ScatterElements" }),
   },
   {
     id: "negative-indices",
     fault:
-      "The model has a negative index in Scatter or Gather before opset 11, which does not allow negative indices. This runtime counts the index from the end, but another runtime may not.",
-    seen: CPU_AND_WASM,
-    specification:
-      "Scatter-9 and Gather-1 require indices “within bounds”. ScatterElements-11 and Gather-11 allow -s to s-1 along an axis of size s.",
-    cure: "The whole model is converted to opset 18, and ScatterElements replaces Scatter. Every other node keeps the same result bits.",
+      "The model has a negative index in Scatter or Gather before opset 11, which does not " +
+      "allow negative indices. This runtime counts the index from the end, but another runtime " +
+      "may not.",
+    cure:
+      "The whole model is converted to opset 18, and ScatterElements replaces Scatter. Every " +
+      "other node keeps the same result bits.",
     applies: (call) => {
       const isOld = ["Scatter", "Gather"].includes(call.node.op) && (call.node.opset ?? 1) < 11;
       return isOld && exactOutputs(call) === null && exactOutputs(countedFromEnd(call)) !== null;
@@ -194,10 +209,9 @@ export const REPAIRS: readonly Repair[] = [
   {
     id: "flat-indices",
     fault:
-      "The indices of ScatterND or GatherND are a list of n row numbers. The list has the shape [n] instead of [n, 1], so it counts as a single index tuple. The runtime says “last dimension of indices must not be larger than rank of input tensor”.",
-    seen: CPU_AND_WASM,
-    specification:
-      "In ScatterND-11, the last dimension k of indices is the length of an index tuple, and “k must be <= rank of the tensor”. The shape of updates is indices.shape[:-1] + data.shape[k:].",
+      "The indices of ScatterND or GatherND are a list of n row numbers. The list has the shape " +
+      "[n] instead of [n, 1], so it counts as a single index tuple. The runtime says “last " +
+      "dimension of indices must not be larger than rank of input tensor”.",
     cure: "An Unsqueeze changes the shape of the indices from [n] to [n, 1].",
     applies: (call) => {
       if (!BY_TUPLES.has(call.node.op) || (call.inputs[1]?.shape.length ?? 0) === 0) return false;
@@ -211,16 +225,20 @@ export const REPAIRS: readonly Repair[] = [
   },
 ];
 
+function changed(call: Meant, how: Partial<Meant["node"]>): Meant {
+  return { ...call, node: { ...call.node, ...how } };
+}
+
 function countedFromEnd(call: Meant): Meant {
   const op = call.node.op === "Scatter" ? "ScatterElements" : call.node.op;
-  return { ...call, node: { ...call.node, op, opset: 18 } };
+  return changed(call, { op, opset: 18 });
 }
 
 /** Adds an axis to a call's indices. Unsqueeze reads its axes from an input since opset 13. */
 function asColumn(call: Meant): Meant {
   const [data, { dtype, shape, size, data: values }, ...updates] = call.inputs;
   const indices = new Tensor(dtype, [...shape, 1], size, values);
-  const node = { ...call.node, opset: Math.max(call.node.opset ?? 1, 13) };
+  const { node } = changed(call, { opset: Math.max(call.node.opset ?? 1, 13) });
   return { node, inputs: [data, indices, ...updates] };
 }
 
@@ -228,11 +246,14 @@ export const REWRITES: readonly Rewrite[] = [
   {
     id: "half-sum",
     fault:
-      "ScatterND and ScatterElements with add or mul do not run on float16. In onnxruntime-node 1.30.0, they do not run on bfloat16 either. The runtime says “MLFloat16 data type is not supported with ScatterND opset 16 when reduction is 'add'”. With 20,000 updates on two threads, a segmentation fault or a floating point exception may end the process.",
-    seen: CPU_AND_WASM,
-    specification:
-      "ScatterND-16 and ScatterElements-16 support every tensor type for data and updates, including float16 and bfloat16, with any reduction.",
-    cure: "A Loop applies the first update of each target, then the second, and so on. The Loop computes in float32 and rounds to float16 or bfloat16 after each step, which gives the exact bits.",
+      "ScatterND and ScatterElements with add or mul do not run on float16. In onnxruntime-node " +
+      "1.30.0, they do not run on bfloat16 either. The runtime says “MLFloat16 data type is not " +
+      "supported with ScatterND opset 16 when reduction is 'add'”. With 20,000 updates on two " +
+      "threads, a segmentation fault or a floating point exception may end the process.",
+    cure:
+      "A Loop applies the first update of each target, then the second, and so on. The Loop " +
+      "computes in float32 and rounds to float16 or bfloat16 after each step, which gives the " +
+      "exact bits.",
     applies: (faulty) => isOf(faulty, "failed", "wrong") && isHalf(faulty) && isSum(faulty),
     write: narrowScatter,
     opset: 18,
@@ -240,11 +261,12 @@ export const REWRITES: readonly Rewrite[] = [
   {
     id: "half-max",
     fault:
-      "With max or min, ScatterND does not run on float16, and ScatterElements does not run on bfloat16. The runtime says “MLFloat16 data type is not supported with ScatterND opset 18 when reduction is 'max'”.",
-    seen: CPU_AND_WASM,
-    specification:
-      "ScatterND-18 and ScatterElements-18 support every tensor type for data and updates, including float16 and bfloat16, with any reduction.",
-    cure: "The same scatter runs in float32, because max and min do not round. NaN and the signs of zeros are handled as for nan-max.",
+      "With max or min, ScatterND does not run on float16, and ScatterElements does not run on " +
+      "bfloat16. The runtime says “MLFloat16 data type is not supported with ScatterND opset 18 " +
+      "when reduction is 'max'”.",
+    cure:
+      "The same scatter runs in float32, because max and min do not round. NaN and the signs of " +
+      "zeros are handled as for nan-max.",
     applies: (faulty) => isOf(faulty, "failed", "wrong") && isHalf(faulty) && isOrder(faulty),
     write: orderedScatter,
     opset: 18,
@@ -252,10 +274,8 @@ export const REWRITES: readonly Rewrite[] = [
   {
     id: "bool-max",
     fault:
-      "ScatterND and ScatterElements with max or min do not run on bool. The runtime says “bool data type is not supported with ScatterND opset 18 when reduction is 'max'”.",
-    seen: CPU_AND_WASM,
-    specification:
-      "ScatterND-18 and ScatterElements-18 support every tensor type for data and updates, including bool, with any reduction.",
+      "ScatterND and ScatterElements with max or min do not run on bool. The runtime says “bool " +
+      "data type is not supported with ScatterND opset 18 when reduction is 'max'”.",
     cure: "The same scatter runs on uint8, and a Cast converts the result to bool.",
     applies: (faulty) =>
       isOf(faulty, "failed", "wrong") && dtypeOf(faulty) === "bool" && isOrder(faulty),
@@ -265,11 +285,12 @@ export const REWRITES: readonly Rewrite[] = [
   {
     id: "nan-max",
     fault:
-      "ScatterND and ScatterElements with max or min lose a NaN when they compare a later update with it. If 0 and -0 have the same target, the last update wins. The result therefore depends on the order of the updates.",
-    seen: CPU_AND_WASM,
-    specification:
-      "ScatterND-18 names max and min without rules for NaN and -0. Its reference implementation uses numpy.maximum and numpy.minimum, which return NaN if either operand is NaN. IEEE 754-2019, 9.6, defines maximum and minimum in the same way, and orders -0 below +0.",
-    cure: "The first scatter excludes NaNs, and a second scatter marks the cells that receive a NaN or the winning zero. Where and IsNaN insert these values.",
+      "ScatterND and ScatterElements with max or min lose a NaN when they compare a later " +
+      "update with it. If 0 and -0 have the same target, the last update wins. The result " +
+      "therefore depends on the order of the updates.",
+    cure:
+      "The first scatter excludes NaNs, and a second scatter marks the cells that receive a NaN " +
+      "or the winning zero. Where and IsNaN insert these values.",
     applies: (faulty) => {
       const { inputs } = faulty.call;
       const isFloat = dtypeOf(faulty).startsWith("float");
@@ -283,11 +304,11 @@ export const REWRITES: readonly Rewrite[] = [
   {
     id: "lost-updates",
     fault:
-      "ScatterND on several threads loses updates if several updates have the same target. Threads read and write the same element at once, so the result changes from run to run.",
-    seen: CPU,
-    specification:
-      "ScatterND-18 defines the output by a loop over the updates, in which an element becomes f(element, update). Every update counts.",
-    cure: "ScatterElements along axis 0 replaces ScatterND, with data as a matrix. This runtime applies the updates of ScatterElements in order.",
+      "ScatterND on several threads loses updates if several updates have the same target. " +
+      "Threads read and write the same element at once, so the result changes from run to run.",
+    cure:
+      "ScatterElements along axis 0 replaces ScatterND, with data as a matrix. This runtime " +
+      "applies the updates of ScatterElements in order.",
     applies: (faulty) =>
       isOf(faulty, "differs", "nan-or-zero") && faulty.call.node.op === "ScatterND",
     write: (words, scatter) => plainScatter(words, { ...scatter, mayRace: true }),
@@ -296,11 +317,11 @@ export const REWRITES: readonly Rewrite[] = [
   {
     id: "string-gather",
     fault:
-      "Gather of strings copies only the first element of each slice, and leaves the other elements empty. Along the last axis, each slice has one element, so the result is right.",
-    seen: "onnxruntime-node 1.30.0 on the CPU, onnxruntime-web 1.30.0 in WebAssembly, and onnxruntime 1.32.0 for Python",
-    specification:
-      "Gather-13 allows strings: “tensor(string)” is among the data types of T. Each entry that Gather selects is a whole slice of data.",
-    cure: "GatherND with one-index tuples replaces Gather. If the axis is not the first axis, GatherND runs in batches.",
+      "Gather of strings copies only the first element of each slice, and leaves the other " +
+      "elements empty. Along the last axis, each slice has one element, so the result is right.",
+    cure:
+      "GatherND with one-index tuples replaces Gather. If the axis is not the first axis, " +
+      "GatherND runs in batches.",
     applies: ({ call, verdict }) =>
       call.node.op === "Gather" && verdict === "differs" && call.inputs[0].dtype === "string",
     write: tupleGather,
@@ -309,14 +330,15 @@ export const REWRITES: readonly Rewrite[] = [
 ];
 
 /** A fault of the whole model that another opset fixes. */
-export const NEWER_OPSET: KnownFault = {
+export const NEWER_OPSET: KnownFaultId = {
   id: "newer-opset",
   fault:
-    "A model does not load if its opset or IR version is newer than the runtime. The runtime says “Opset 27 is under development” or “Unsupported model IR version: 14, max supported IR version: 13”. Release 1.32.0 loads models up to opset 28 and IR version 14.",
-  seen: CPU_AND_WASM,
-  specification:
-    "A model declares the opset that it needs, and a runtime need not support every opset. ScatterND has the same meaning in opset 26 and in newer opsets.",
-  cure: "The model is converted to the newest opset that the runtime loads, if every node keeps the same result bits.",
+    "A model does not load if its opset or IR version is newer than the runtime. The runtime " +
+    "says “Opset 27 is under development” or “Unsupported model IR version: 14, max supported " +
+    "IR version: 13”. Release 1.32.0 loads models up to opset 28 and IR version 14.",
+  cure:
+    "The model is converted to the newest opset that the runtime loads, if every node keeps the " +
+    "same result bits.",
 };
 
-export const KNOWN_FAULTS: readonly KnownFault[] = [...REWRITES, ...REPAIRS, NEWER_OPSET];
+export const KNOWN_FAULTS: readonly KnownFaultId[] = [...REWRITES, ...REPAIRS, NEWER_OPSET];

@@ -4,9 +4,10 @@
  */
 
 import { tensor } from "../../core/tensor/tensor.ts";
+import { attributeOf } from "../convert/context.ts";
 import type { ExpectedChange } from "../verify/expected.ts";
 import type { NodeCure } from "./candidates.ts";
-import { attributeOf, type Words } from "./words.ts";
+import type { Words } from "./words.ts";
 
 /** The end of a backward Slice: a position before the first element of an axis. */
 const BEFORE_FIRST = -(2 ** 31) + 1;
@@ -80,7 +81,7 @@ function cut(
 function transposed(words: Words, name: string, [a, b]: readonly number[], rank: number): string {
   const perm = Array.from({ length: rank }, (_, axis) => axis);
   [perm[a], perm[b]] = [b, a];
-  return words.put("Transpose", [name], { perm: { type: "ints", value: perm } });
+  return words.put("Transpose", [name], { perm });
 }
 
 function reversed(words: Words, name: string, axes: readonly number[]): string {

@@ -21,7 +21,7 @@ export interface FaultyNodeReport {
   readonly uncured: string | null;
 }
 
-/** The id of a row in docs/known-faults.md. */
+/** A row of docs/known-faults.md: the name of its model in `examples/faults/`, and sentences about the fault and the fix. */
 export interface KnownFaultId {
   readonly id: string;
   readonly fault: string;

@@ -2,6 +2,7 @@
 
 import { DTYPES, type DType } from "../../core/tensor/dtype.ts";
 import { tensor, type Tensor } from "../../core/tensor/tensor.ts";
+import { onnxNode, type AttributeValue, type Names } from "../convert/context.ts";
 import {
   bodyAttribute,
   constant,
@@ -9,15 +10,6 @@ import {
   type Graph,
   type ModelNode,
 } from "../model/model.ts";
-import type { Names } from "../convert/context.ts";
-
-type Given = number | bigint | string | Attribute;
-
-/** Returns an attribute that contains an integer or text, or the given attribute. */
-export function attributeOf(given: Given): Attribute {
-  if (typeof given === "string") return { type: "string", value: given };
-  return typeof given === "object" ? given : { type: "int", value: given };
-}
 
 /** A Slice end that lies beyond every axis. */
 const END = 2 ** 31 - 1;
@@ -40,7 +32,7 @@ export class Words {
   put(
     op: string,
     inputs: readonly string[],
-    attributes: Readonly<Record<string, Given>> = {},
+    attributes?: Readonly<Record<string, AttributeValue>>,
   ): string {
     return this.putNode(op, inputs, [this.fresh(op)], attributes)[0];
   }
@@ -49,17 +41,9 @@ export class Words {
     op: string,
     inputs: readonly string[],
     outputs: readonly string[],
-    attributes: Readonly<Record<string, Given>> = {},
+    attributes?: Readonly<Record<string, AttributeValue>>,
   ): readonly string[] {
-    const own = Object.entries(attributes).map(([name, value]) => [name, attributeOf(value)]);
-    this.nodes.push({
-      name: outputs[0],
-      op,
-      domain: "ai.onnx",
-      inputs: [...inputs],
-      outputs: [...outputs],
-      attributes: Object.fromEntries(own) as Record<string, Attribute>,
-    });
+    this.nodes.push(onnxNode(op, inputs, outputs, attributes));
     return outputs;
   }
 

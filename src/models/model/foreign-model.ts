@@ -46,7 +46,8 @@ export function checkedModel(given: Model): Model {
   const seen: Seen = new Map();
   const graph = graphFrom(model.graph, seen);
   if (model.functions === undefined) return { ...model, opsets, graph };
-  const functions = objectsFrom("the functions of a model", model.functions).map((one) => {
+  const functions = objectsFrom("the functions of a model", model.functions).map((own) => {
+    const one = recordFrom("a function of a model", own);
     checkText("the name of a function", one.name);
     checkText("the domain of a function", one.domain);
     const { attributes = {} } = one;
@@ -223,7 +224,7 @@ function checkKind(
 }
 
 function checkText(what: string, given: unknown): asserts given is string {
-  checkKind("text", what, given);
+  if (typeof given !== "string") throw wrong(`${what} must be text`, given, what);
 }
 
 function checkTexts(what: string, given: unknown, one: string): void {
@@ -298,13 +299,14 @@ function checkDType(dtype: unknown, name: string): void {
   throw new TensorError("dtype", sentence, { input: name, got: factOf(dtype) });
 }
 
-const isSize = (dim: unknown): boolean => Number.isSafeInteger(dim) && Number(dim) >= 0;
-
 /** Checks a shape. If `isPartial` is true, names and nulls may stand for unknown sizes. */
 function checkShape(given: unknown, name: string, isPartial: boolean): void {
-  const isOpen = (dim: unknown): boolean => isPartial && (dim === null || isText(dim));
   const dims = listFrom<unknown>(`the shape of ${quote(name)}`, given);
-  const odd = dims.findIndex((dim) => !isSize(dim) && !isOpen(dim));
+  const odd = dims.findIndex((dim) =>
+    typeof dim === "number"
+      ? !Number.isSafeInteger(dim) || dim < 0
+      : !isPartial || (dim !== null && typeof dim !== "string"),
+  );
   if (odd === -1) return;
   const sentence = `dimensions of ${quote(name)} must be sizes, got ${printValue(dims[odd])}`;
   throw new TensorError("shape-mismatch", sentence, { input: name });
@@ -316,7 +318,13 @@ function checkShape(given: unknown, name: string, isPartial: boolean): void {
  */
 export function recordFrom<T>(what: string, given: T, advice = ""): T {
   const copy = readForeign(
-    () => (isRecord(given) ? { ...given } : null),
+    () => {
+      const isRecord =
+        typeof given === "object" &&
+        given !== null &&
+        (Object.getPrototypeOf(given) === Object.prototype || printValue(given) === "an object");
+      return isRecord ? { ...given } : null;
+    },
     "malformed-file",
     `${what} cannot be read`,
     what,
@@ -324,11 +332,6 @@ export function recordFrom<T>(what: string, given: T, advice = ""): T {
   if (copy !== null) return copy;
   throw wrong(`${what} must be an object`, given, what, advice);
 }
-
-const isRecord = (given: unknown): boolean =>
-  typeof given === "object" &&
-  given !== null &&
-  (Object.getPrototypeOf(given) === Object.prototype || printValue(given) === "an object");
 
 export function listFrom<T>(what: string, given: readonly T[] | unknown): T[] {
   if (!isArray(given)) throw wrong(`${what} must be a list`, given, what);

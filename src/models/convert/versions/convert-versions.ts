@@ -2,24 +2,28 @@
 
 import { isTensorError, sentenceOf, TensorError, type ErrorCode } from "../../../core/errors.ts";
 import type { ModelNode } from "../../model/model.ts";
-import type { Converted, GraphContext } from "../context.ts";
+import type { GraphContext } from "../context.ts";
 import { refusal } from "../meaning.ts";
 import { SHARED, type Facts } from "./facts.ts";
 import { INPUTS } from "./inputs.ts";
 import { MEANINGS } from "./meanings.ts";
 import { Step, trimmed } from "./step.ts";
-import { historyOf, type Change } from "./table.ts";
+import { historyOf, titleAt, type Change } from "./table.ts";
 
 /** The changes that rows of the table name. */
 export const FACTS: Facts = { ...SHARED, ...INPUTS, ...MEANINGS };
 
 /** Throws `unsupported-model` for a feature that the target version cannot express. */
-export function convertVersions(node: ModelNode, opset: number, context: GraphContext): Converted {
+export function convertVersions(
+  node: ModelNode,
+  opset: number,
+  context: GraphContext,
+): readonly ModelNode[] {
   const notes = new Set<string>();
-  const { opset: target } = context.target;
-  const nodes = opset === target ? [node] : advance(node, opset, context, notes);
-  const to = nodes.map(({ op }) => versionName(op, target)).join(", ");
-  return { nodes, from: versionName(node.op, opset), to, notes };
+  const { log, target } = context;
+  const nodes = opset === target.opset ? [node] : advance(node, opset, context, notes);
+  const to = nodes.map(({ op }) => titleAt(op, target.opset)).join(", ");
+  return log.converted(node, nodes, { from: titleAt(node.op, opset), to }, notes);
 }
 
 function advance(
@@ -40,8 +44,7 @@ function advance(
     : changes.findLast(({ since }) => since <= opset && since > target);
   if (change === undefined) return [node];
   const reached = isUp ? change.since : change.since - 1;
-  const start = isUp ? node : trimmed(node);
-  const step = new Step(start, versionName(node.op, reached), reached, notes, context);
+  const step = new Step(isUp ? node : trimmed(node), reached, notes, context);
   apply(change, isUp, step);
   return [...step.front, step.node].flatMap((one) => advance(one, reached, context, notes));
 }
@@ -54,15 +57,4 @@ function apply({ since, facts }: Change, isUp: boolean, step: Step): void {
     const sentence = `${sentenceOf(cause)}; opset ${since} supports it`;
     throw new TensorError<ErrorCode>(cause.code, sentence, cause, { cause });
   }
-}
-
-/**
- * Returns the title of an operator's version in an opset, such as `Softmax-11`. An operator outside the table has only
- * its name.
- */
-function versionName(op: string, opset: number): string {
-  const versions = historyOf(op);
-  if (versions.length === 0) return op;
-  const { since } = versions.findLast((one) => one.since <= opset) ?? versions[0];
-  return `${op}-${since}`;
 }

@@ -18,6 +18,10 @@ export interface Fact {
 
 export type Facts = Readonly<Record<string, Fact>>;
 
+/** A change that matters only to a node that becomes newer. */
+export const up = (rewrite: Rewrite): Fact => ({ up: rewrite });
+/** A change that matters only to a node that becomes older. */
+export const down = (rewrite: Rewrite): Fact => ({ down: rewrite });
 /** A change with the same consequence in both directions. */
 export const both = (rewrite: Rewrite): Fact => ({ up: rewrite, down: rewrite });
 
@@ -61,7 +65,7 @@ export const typesOf = (list: string): readonly string[] =>
 
 function checkTypes(step: Step, list: string, where = "0,>0"): void {
   const { inputs, outputs } = step.node;
-  const types = new Set(typesOf(list));
+  const types = typesOf(list);
   const named = where
     .split(",")
     .flatMap((place) => {
@@ -71,14 +75,16 @@ function checkTypes(step: Step, list: string, where = "0,>0"): void {
     .filter((name) => name !== "");
   for (const names of where.includes("*") ? named.map((name) => [name]) : [named]) {
     const dtype = names.map((name) => step.dtypeOf(name)).find((one) => one !== null);
-    if (dtype !== undefined && types.has(dtype)) throw step.refusal(`does not accept ${dtype}`);
-    if (dtype === undefined && names.length > 0) {
+    if (dtype !== undefined) step.require(!types.includes(dtype), `does not accept ${dtype}`);
+    else if (names.length > 0)
       throw step.refusal(
         `accepts fewer data types, and the data type of ${quote(names[0])} is unknown`,
       );
-    }
   }
 }
+
+const print = (value: unknown): string =>
+  typeof value === "string" ? quote(value) : `${value}`.replaceAll(",", ", ");
 
 function refuseWords(step: Step, name: string, ...words: readonly string[]): void {
   const value = step.value(name);
@@ -86,66 +92,54 @@ function refuseWords(step: Step, name: string, ...words: readonly string[]): voi
     throw step.refusal(`has no ${name} ${quote(value)}`);
 }
 
-/** Renames values of a text attribute, which are given in pairs. */
-function reword(step: Step, name: string, pairs: readonly (readonly [string, string])[]): void {
-  const [, word] = pairs.find(([from]) => from === step.value(name)) ?? [];
-  if (word !== undefined) step.set(name, word);
+/** Replaces a value of a text attribute, if it is at an even position of `words`, by the word after it. */
+function reword(step: Step, name: string, words: readonly string[]): void {
+  const at = words.indexOf(String(step.value(name)));
+  if (at % 2 === 0) step.set(name, words[at + 1]);
 }
-
-const pairsOf = (words: readonly string[]): [string, string][] =>
-  words.flatMap((word, at) => (at % 2 === 0 ? [[word, words[at + 1]]] : []));
 
 function refuseMeaning(step: Step, why: string): never {
   throw step.refusal(`has a different meaning: ${why}`);
 }
 
-const print = (value: unknown): string =>
-  typeof value === "string" ? quote(value) : `${value}`.replaceAll(",", ", ");
-
 export const SHARED: Facts = {
   /** The newer version accepts more data types. */
-  takes: { down: checkTypes },
+  takes: down(checkTypes),
   /** The newer version accepts fewer data types. */
-  loses: { up: checkTypes },
+  loses: up(checkTypes),
   /** Values that had to share a data type may differ in the newer version. */
-  oneType: {
-    down(step, ...positions) {
-      const names = positions.map((at) => step.input(Number(at))).filter((one) => one !== "");
-      const types = new Set(names.map((name) => step.dtypeOf(name)));
-      if (types.size === 1 && !types.has(null)) return;
-      throw step.refusal(`needs the same data type for ${names.map(quote).join(", ")}`);
-    },
-  },
+  oneType: down((step, ...positions) => {
+    const names = positions.map((at) => step.input(Number(at))).filter((one) => one !== "");
+    const types = new Set(names.map((name) => step.dtypeOf(name)));
+    const isOne = types.size === 1 && !types.has(null);
+    step.require(isOne, `needs the same data type for ${names.map(quote).join(", ")}`);
+  }),
   /**
    * A new attribute whose default keeps the old meaning. Without a default, only omitting the attribute keeps the old
    * meaning. The default `ones` is a list of ones.
    */
-  option: {
-    down(step, name, standard) {
-      const value = step.value(name);
-      if (value === undefined) return;
-      const plain = /^-?\d+$/u.test(standard) ? Number(standard) : standard;
-      const isStandard =
-        standard === "ones"
-          ? Array.isArray(value) && value.every((one) => Number(one) === 1)
-          : value === plain;
-      if (!isStandard) throw step.refusal(`has no ${name}, which is ${print(value)}`);
-      step.drop(name);
-    },
-  },
+  option: down((step, name, standard) => {
+    const value = step.value(name);
+    if (value === undefined) return;
+    const plain = /^-?\d+$/u.test(standard) ? Number(standard) : standard;
+    const isStandard =
+      standard === "ones"
+        ? Array.isArray(value) && value.every((one) => Number(one) === 1)
+        : value === plain;
+    if (!isStandard) throw step.refusal(`has no ${name}, which is ${print(value)}`);
+    step.drop(name);
+  }),
   /** A new attribute that has no effect on the older data types. */
-  meaningless: { down: (step, name) => step.drop(name) },
+  meaningless: down((step, name) => step.drop(name)),
   /** An integer attribute whose default value changed or was added. */
-  defaultWas: {
-    up(step, name, before) {
-      if (step.value(name) === undefined) step.set(name, Number(before));
-    },
-  },
+  defaultWas: up((step, name, before) => {
+    if (step.value(name) === undefined) step.set(name, Number(before));
+  }),
   /** A new attribute whose default changes the meaning; its value `before` keeps the old meaning. */
   newMeaning: {
     up: (step, name, before) => step.set(name, before),
     down(step, name, before) {
-      if (step.value(name) !== before) throw step.refusal(`always means ${name} ${quote(before)}`);
+      step.require(step.value(name) === before, `always means ${name} ${quote(before)}`);
       step.drop(name);
     },
   },
@@ -153,41 +147,33 @@ export const SHARED: Facts = {
    * An attribute that the newer version removed. Only the meaning of the value `standard` remains; `before` was the
    * default.
    */
-  gone: {
-    up(step, name, standard, before = standard) {
-      const value = step.int(name, Number(before));
-      if (value !== Number(standard)) throw step.refusal(`has no ${name}, which is ${value}`);
-      step.drop(name);
-    },
-  },
+  gone: up((step, name, standard, before = standard) => {
+    const value = step.int(name, Number(before));
+    step.require(value === Number(standard), `has no ${name}, which is ${value}`);
+    step.drop(name);
+  }),
   /** An attribute that never affected the result. */
-  useless: { up: (step, name) => step.drop(name) },
+  useless: up((step, name) => step.drop(name)),
   /** An obsolete attribute with which an output could reuse an input's memory. */
-  consumed: { up: (step) => step.drop("consumed_inputs") },
-  newWords: { down: refuseWords },
+  consumed: up((step) => step.drop("consumed_inputs")),
+  newWords: down(refuseWords),
   /** Values that the newer version removed from a text attribute. */
-  lostWords: { up: refuseWords },
+  lostWords: up(refuseWords),
   /** Renamed values of a text attribute. The first pair contains the old and the new default. */
   otherWords: {
-    up: (step, name, ...words) => reword(step, name, pairsOf(words)),
-    down: (step, name, ...words) => reword(step, name, pairsOf(words.toReversed())),
+    up: (step, name, ...words) => reword(step, name, words),
+    down: (step, name, ...words) => reword(step, name, words.toReversed()),
   },
-  newInput: {
-    down(step, at, name) {
-      if (step.input(Number(at)) !== "") throw step.refusal(`has no input ${name}`);
-    },
-  },
-  optionalInput: {
-    down(step, at, name) {
-      if (step.input(Number(at)) === "") throw step.refusal(`needs the input ${name}`);
-    },
-  },
+  newInput: down((step, at, name) =>
+    step.require(step.input(Number(at)) === "", `has no input ${name}`),
+  ),
+  optionalInput: down((step, at, name) =>
+    step.require(step.input(Number(at)) !== "", `needs the input ${name}`),
+  ),
   /** The newer version accepts a first input of other ranks. */
-  ofRank: {
-    down(step, rank) {
-      if (step.rank(0) !== Number(rank)) throw step.refusal(`accepts only inputs of rank ${rank}`);
-    },
-  },
+  ofRank: down((step, rank) =>
+    step.require(step.rank(0) === Number(rank), `accepts only inputs of rank ${rank}`),
+  ),
   /** The newer version gives negative integers in the first input another meaning. */
   negativesDiffer: both((step, why) => {
     const dtype = step.dtype(0);
@@ -195,37 +181,39 @@ export const SHARED: Facts = {
     if (step.integers(0)?.every((one) => one >= 0n) !== true) refuseMeaning(step, why);
   }),
   /** The newer version accepts negative axes in a list. */
-  axesFromBack: {
-    down(step, name) {
-      const value = step.value(name);
-      if (Array.isArray(value) && value.some((axis) => axis < 0))
-        throw step.refusal(`needs nonnegative ${name}, got ${print(value)}`);
-    },
-  },
+  axesFromBack: down((step, name) => {
+    const value = step.value(name);
+    if (Array.isArray(value) && value.some((axis) => axis < 0))
+      throw step.refusal(`needs nonnegative ${name}, got ${print(value)}`);
+  }),
   /**
    * The newer version broadcasts inputs as NumPy does. Older versions enabled broadcasting by an attribute, which could
    * also align other axes.
    */
   broadcasting: {
     up(step) {
-      if (step.value("axis") !== undefined)
-        throw step.refusal("has no attribute axis for its second input");
+      const hasAxis = step.value("axis") !== undefined;
+      step.require(!hasAxis, "has no attribute axis for its second input");
       step.drop("broadcast");
     },
     down(step) {
       const [a, b] = step.node.inputs.map((_, at) => step.shape(at));
       const isSame = a != null && b != null && a.length === b.length;
-      if (!isSame || a.some((dim, axis) => dim === null || dim !== b[axis]))
-        throw step.refusal("does not broadcast its inputs, and their shapes may differ");
+      step.require(
+        isSame && a.every((dim, axis) => dim !== null && dim === b[axis]),
+        "does not broadcast its inputs, and their shapes may differ",
+      );
     },
   },
   /** The newer version added or changed the outputs after the first output. */
-  onlyFirstOutput: both((step) => {
-    if (step.node.outputs.slice(1).some((name) => name !== ""))
-      throw step.refusal("has different outputs after the first output");
-  }),
+  onlyFirstOutput: both((step) =>
+    step.require(
+      step.node.outputs.slice(1).every((name) => name === ""),
+      "has different outputs after the first output",
+    ),
+  ),
   /** A change of meaning that the other version cannot express. */
   otherMeaning: both(refuseMeaning),
   /** A feature that the older version cannot express. */
-  newer: { down: refuseMeaning },
+  newer: down(refuseMeaning),
 };

@@ -5,8 +5,8 @@ import { printCount } from "../../../core/foreign.ts";
 import { tensor, type Tensor } from "../../../core/tensor/tensor.ts";
 import { quote } from "../../model/graph.ts";
 import type { Attribute } from "../../model/model.ts";
-import type { Facts } from "./facts.ts";
-import type { Step } from "./step.ts";
+import { down, type Facts } from "./facts.ts";
+import { int64List, type Step } from "./step.ts";
 
 /** Reductions that return their input unchanged if no axis is reduced. */
 const SAME_WITHOUT_AXES = /^Reduce(Max|Mean|Min|Prod|Sum)$/u;
@@ -21,20 +21,9 @@ const BOUNDS = [
   ["max", 1, 2],
 ] as const;
 
-/** Slice's lists of integers, in the order of the inputs after the first one. */
-const SLICED = ["starts", "ends", "axes"];
-
-function toInput(step: Step, name: string, at: number): void {
+function listToInput(step: Step, name: string, at: number): void {
   const values = step.ints(name);
-  if (values === undefined) return;
-  step.setInputs({ [at]: step.list(name, values) });
-  step.drop(name);
-}
-
-function toAttribute(step: Step, name: string, at: number): void {
-  if (step.input(at) === "") return;
-  step.set(name, step.known(at, name));
-  step.setInputs({ [at]: "" });
+  if (values !== undefined) step.toInput(name, at, int64List(values));
 }
 
 function rename(step: Step, from: string, to: string): void {
@@ -75,27 +64,38 @@ export function fromFront(axis: number, rank: number): number {
 export const INPUTS: Facts = {
   /** A list of integers that became an input instead of an attribute. */
   listInput: {
-    up: (step, name, at) => toInput(step, name, Number(at)),
-    down: (step, name, at) => toAttribute(step, name, Number(at)),
+    up: (step, name, at) => listToInput(step, name, Number(at)),
+    down(step, name, given) {
+      const at = Number(given);
+      if (step.input(at) !== "") step.toAttribute(name, at, step.known(at, name));
+    },
   },
+
+  /** An input that must be a constant, because the older version has an attribute instead. */
+  constantInput: down((step, name, at) => void step.known(Number(at), name)),
+
+  /** A list input that the older version does not have. Only lists of the integer `only` have no effect. */
+  onlyValue: down((step, at, name, only) => {
+    const values = step.input(Number(at)) === "" ? [] : step.known(Number(at), name);
+    step.require(
+      values.every((one) => one === BigInt(only)),
+      `has no ${name}`,
+    );
+    step.setInputs({ [at]: "" });
+  }),
 
   /** The default axis of a DFT, which changed from the first axis after the batch to the last signal axis. */
   signalAxis: {
-    up(step) {
-      const axis = tensor("int64", [], BigInt(step.int("axis", 1)));
-      step.setInputs({ 2: step.addConstant("axis", axis) });
-      step.drop("axis");
-    },
+    up: (step) => step.toInput("axis", 2, tensor("int64", [], BigInt(step.int("axis", 1)))),
     down(step) {
       const [axis] = step.input(2) === "" ? [-2n] : step.known(2, "axis");
-      step.setInputs({ 2: "" });
-      step.set("axis", axis);
+      step.toAttribute("axis", 2, axis);
     },
   },
 
   /** The axes of a reduction. Before `noop_with_empty_axes`, an empty list always meant all axes. */
   reducedAxes: {
-    up: (step) => toInput(step, "axes", 1),
+    up: (step) => listToInput(step, "axes", 1),
     down(step) {
       const reducesNone = step.int("noop_with_empty_axes", 0) !== 0;
       step.drop("noop_with_empty_axes");
@@ -103,8 +103,7 @@ export const INPUTS: Facts = {
       step.setInputs({ 1: "" });
       if (axes.length > 0) return step.set("axes", axes);
       if (!reducesNone) return;
-      if (!SAME_WITHOUT_AXES.test(step.node.op))
-        throw step.refusal("without axes reduces all axes");
+      step.require(SAME_WITHOUT_AXES.test(step.node.op), "without axes reduces all axes");
       step.node = { ...step.node, op: "Identity", attributes: {} };
     },
   },
@@ -113,53 +112,38 @@ export const INPUTS: Facts = {
    * An attribute whose axes may be negative in the newer version. They count from the first input's rank, or with the
    * setting `added` from the result's rank, which contains the axes.
    */
-  fromBack: {
-    down(step, name, added) {
-      const value = step.value(name);
-      if (value === undefined) return;
-      const isList = typeof value === "object";
-      const axes = isList ? value.map(Number) : [Number(value)];
-      if (axes.every((axis) => axis >= 0)) return;
-      const rank = step.rank(0);
-      if (rank === null)
-        throw step.refusal(`needs nonnegative ${name}, and the rank of its input is unknown`);
-      const all = rank + (added === undefined ? 0 : axes.length);
-      const counted = axes.map((axis) => (axis < 0 ? axis + all : axis));
-      step.set(name, isList ? counted : counted[0]);
-    },
-  },
-
-  /** Slice's bounds, which became inputs when steps were added. */
-  sliceInputs: {
-    up: (step) => SLICED.forEach((name, at) => toInput(step, name, at + 1)),
-    down(step) {
-      if (step.input(4) !== "" && step.known(4, "steps").some((one) => one !== 1n))
-        throw step.refusal("has no steps");
-      step.setInputs({ 4: "" });
-      SLICED.forEach((name, at) => toAttribute(step, name, at + 1));
-    },
-  },
+  fromBack: down((step, name, added) => {
+    const value = step.value(name);
+    if (value === undefined) return;
+    const isList = typeof value === "object";
+    const axes = isList ? value.map(Number) : [Number(value)];
+    if (axes.every((axis) => axis >= 0)) return;
+    const rank = step.rank(0);
+    if (rank === null)
+      throw step.refusal(`needs nonnegative ${name}, and the rank of its input is unknown`);
+    const all = rank + (added === undefined ? 0 : axes.length);
+    const counted = axes.map((axis) => (axis < 0 ? axis + all : axis));
+    step.set(name, isList ? counted : counted[0]);
+  }),
 
   /** Slice's axes, which may be negative in the newer version. */
-  sliceAxesFromBack: {
-    down(step) {
-      const values = step.input(3) === "" ? [] : step.integers(3);
-      if (values?.every((axis) => axis >= 0n) === true) return;
-      const rank = step.rank(0);
-      if (values === null || rank === null) {
-        const what =
-          values === null ? "the axes are not constant" : "the rank of the input is unknown";
-        throw step.refusal(`needs nonnegative axes, and ${what}`);
-      }
-      const counted = values.map((axis) => (axis < 0n ? axis + BigInt(rank) : axis));
-      // The index inputs of a Slice must have the same data type.
-      const list =
-        step.dtype(3) === "int32"
-          ? step.addConstant("axes", tensor("int32", [counted.length], counted.map(Number)))
-          : step.list("axes", counted);
-      step.setInputs({ 3: list });
-    },
-  },
+  sliceAxesFromBack: down((step) => {
+    const values = step.input(3) === "" ? [] : step.integers(3);
+    if (values?.every((axis) => axis >= 0n) === true) return;
+    const rank = step.rank(0);
+    if (values === null || rank === null) {
+      const what =
+        values === null ? "the axes are not constant" : "the rank of the input is unknown";
+      throw step.refusal(`needs nonnegative axes, and ${what}`);
+    }
+    const counted = values.map((axis) => (axis < 0n ? axis + BigInt(rank) : axis));
+    // The index inputs of a Slice must have the same data type.
+    const list =
+      step.dtype(3) === "int32"
+        ? step.addConstant("axes", tensor("int32", [counted.length], counted.map(Number)))
+        : step.list("axes", counted);
+    step.setInputs({ 3: list });
+  }),
 
   /** Pad's attribute `paddings`, which was renamed to `pads`. */
   padWord: {
@@ -167,58 +151,51 @@ export const INPUTS: Facts = {
     down: (step) => rename(step, "pads", "paddings"),
   },
 
-  /** Pad's sizes and fill value, which became inputs. */
-  padInputs: {
+  /** Pad's fill value, which became an input. */
+  padValue: {
     up(step) {
-      toInput(step, "pads", 1);
       const value = step.number("value", 0);
-      step.drop("value");
-      if (!Object.is(value, 0))
-        step.setInputs({ 2: step.addConstant("value", likeData(step, value)) });
+      if (Object.is(value, 0)) step.drop("value");
+      else step.toInput("value", 2, likeData(step, value));
     },
     down(step) {
-      toAttribute(step, "pads", 1);
       if (step.input(2) !== "") step.set("value", floatOf(step, 2, "value"));
       step.setInputs({ 2: "" });
     },
   },
 
   /** Pad's axes, which are all axes by default. */
-  padAxes: {
-    down(step) {
-      if (step.input(3) === "") return;
-      const [axes, pads, rank] = [step.integers(3), step.integers(1), step.rank(0)];
-      if (axes === null || pads === null || rank === null) {
-        const what =
-          rank === null
-            ? "the rank of the input is unknown"
-            : "the axes or the pads are not constant";
-        throw step.refusal(
-          `needs pads for all axes, but this node has pads for only some axes, and ${what}`,
-        );
-      }
-      const [got, expected] = [pads.length, 2 * axes.length];
-      if (got !== expected) {
-        const sentence = `the number of pads must be ${expected}, two for each axis, got ${got}`;
-        throw malformed(sentence, { key: "pads", got, expected });
-      }
-      const all = Array.from({ length: 2 * rank }, () => 0n);
-      for (const [at, axis] of axes.entries()) {
-        const counted = fromFront(Number(axis), rank);
-        all[counted] = pads[at];
-        all[rank + counted] = pads[axes.length + at];
-      }
-      step.setInputs({ 1: step.list("pads", all), 3: "" });
-    },
-  },
+  padAxes: down((step) => {
+    if (step.input(3) === "") return;
+    const [axes, pads, rank] = [step.integers(3), step.integers(1), step.rank(0)];
+    if (axes === null || pads === null || rank === null) {
+      const what =
+        rank === null
+          ? "the rank of the input is unknown"
+          : "the axes or the pads are not constant";
+      throw step.refusal(
+        `needs pads for all axes, but this node has pads for only some axes, and ${what}`,
+      );
+    }
+    const [got, expected] = [pads.length, 2 * axes.length];
+    if (got !== expected) {
+      const sentence = `the number of pads must be ${expected}, two for each axis, got ${got}`;
+      throw malformed(sentence, { key: "pads", got, expected });
+    }
+    const all = Array.from({ length: 2 * rank }, () => 0n);
+    for (const [at, axis] of axes.entries()) {
+      const counted = fromFront(Number(axis), rank);
+      all[counted] = pads[at];
+      all[rank + counted] = pads[axes.length + at];
+    }
+    step.setInputs({ 1: step.list("pads", all), 3: "" });
+  }),
 
   /** TopK's attribute `k`, which became an input. */
   topKInput: {
     up(step) {
       const k = step.exactInt("k", null);
-      if (k === null) return;
-      step.setInputs({ 1: step.list("k", [k]) });
-      step.drop("k");
+      if (k !== null) step.toInput("k", 1, int64List([k]));
     },
     down(step) {
       const list = step.integers(1);
@@ -226,8 +203,7 @@ export const INPUTS: Facts = {
         throw step.refusal("needs k as an attribute, but the input k is not a constant");
       const { length: got } = list;
       if (got !== 1) throw malformed(`k is a list of ${got}`, { key: "k", got, expected: 1 });
-      step.setInputs({ 1: "" });
-      step.set("k", list[0]);
+      step.toAttribute("k", 1, list[0]);
     },
   },
 
@@ -255,12 +231,11 @@ export const INPUTS: Facts = {
       if (size % count === 0) return;
       const most = Math.ceil(size / count);
       const last = size - (count - 1) * most;
-      if (last < 0) {
-        const parts = printCount(count, "part");
-        throw step.refusal(
-          `needs explicit sizes, and a size of ${size} cannot be split into ${parts}`,
-        );
-      }
+      const parts = printCount(count, "part");
+      step.require(
+        last >= 0,
+        `needs explicit sizes, and a size of ${size} cannot be split into ${parts}`,
+      );
       const sizes = Array.from({ length: count }, (_, at) => (at === count - 1 ? last : most));
       step.setInputs({ 1: step.list("split", sizes) });
     },
@@ -274,23 +249,23 @@ export const INPUTS: Facts = {
       const isSame = step.dtype(0) === "float32";
       for (const [name, sign, at] of BOUNDS) {
         const value = step.number(name, isSame ? null : sign * LARGEST_FLOAT32);
-        if (value === null) continue;
-        step.setInputs({ [at]: step.addConstant(name, likeData(step, value)) });
-        step.drop(name);
+        if (value !== null) step.toInput(name, at, likeData(step, value));
       }
     },
     down(step) {
       const [low, high] = [1, 2].map((at) => Number(step.scalar(at) ?? Number.NaN));
-      if (low > high) throw step.refusal("needs a min that does not exceed max");
+      step.require(!(low > high), "needs a min that does not exceed max");
       const dtype = step.dtype(0);
       for (const [name, sign, at] of BOUNDS) {
         if (step.input(at) !== "") {
-          step.set(name, floatOf(step, at, name));
-          step.setInputs({ [at]: "" });
+          step.toAttribute(name, at, floatOf(step, at, name));
         } else if (dtype === "float16") {
           step.set(name, { type: "float", value: sign * LARGEST_FLOAT16 });
-        } else if (dtype !== "float32")
-          throw step.refusal(`has no ${name} equal to the largest ${dtype ?? "value"}`);
+        } else
+          step.require(
+            dtype === "float32",
+            `has no ${name} equal to the largest ${dtype ?? "value"}`,
+          );
       }
     },
   },
@@ -301,13 +276,11 @@ export const INPUTS: Facts = {
   dropoutInputs: {
     up(step) {
       const ratio = step.number("ratio", null);
-      if (ratio === null) return;
-      step.setInputs({ 1: step.addConstant("ratio", tensor("float32", [], ratio)) });
-      step.drop("ratio");
+      if (ratio !== null) step.toInput("ratio", 1, tensor("float32", [], ratio));
     },
     down(step) {
-      if (step.input(2) !== "" && Number(step.scalar(2) ?? 1) !== 0)
-        throw step.refusal("drops no elements, but this node may drop elements");
+      const drops = step.input(2) !== "" && Number(step.scalar(2) ?? 1) !== 0;
+      step.require(!drops, "drops no elements, but this node may drop elements");
       // The attribute `ratio` has no effect unless elements are dropped.
       const ratio = step.scalar(1);
       step.setInputs({ 1: "", 2: "" });
@@ -317,20 +290,9 @@ export const INPUTS: Facts = {
   },
 
   /** Resize's region and scales, which became optional. Earlier versions used empty tensors instead. */
-  resizeInputs: {
-    down(step) {
-      const empty = (at: number, name: string): string =>
-        step.input(at) || step.addConstant(name, tensor("float32", [0], []));
-      step.setInputs({ 1: empty(1, "roi"), 2: empty(2, "scales") });
-    },
-  },
-
-  /** Reshape's target shape, which became an input. */
-  reshapeInput: {
-    up: (step) => toInput(step, "shape", 1),
-    down(step) {
-      step.set("shape", step.known(1, "shape"));
-      step.setInputs({ 1: "" });
-    },
-  },
+  resizeInputs: down((step) => {
+    const empty = (at: number, name: string): string =>
+      step.input(at) || step.addConstant(name, tensor("float32", [0], []));
+    step.setInputs({ 1: empty(1, "roi"), 2: empty(2, "scales") });
+  }),
 };

@@ -6,7 +6,7 @@ import type { Dim } from "../../../core/tensor/shape.ts";
 import { quote } from "../../model/graph.ts";
 import { constantOf, SHORT_VALUES } from "../../model/inline.ts";
 import { refusal } from "../meaning.ts";
-import { both, INTEGERS, type Facts } from "./facts.ts";
+import { both, down, INTEGERS, up, type Facts } from "./facts.ts";
 import { fromFront } from "./inputs.ts";
 import type { Step } from "./step.ts";
 
@@ -59,8 +59,8 @@ export const MEANINGS: Facts = {
       if (isLast(step, axis)) return step.set("axis", -1);
       const { op, inputs } = step.node;
       const [input] = inputs;
-      const matrix = step.put("Flatten", [input], { axis: { type: "int", value: axis } });
-      const result = step.put(op, [matrix], { axis: { type: "int", value: -1 } });
+      const matrix = step.put("Flatten", [input], { axis });
+      const result = step.put(op, [matrix], { axis: -1 });
       const shape = step.put("Shape", [input]);
       if (step.target < ALLOWS_ZERO && mayBeEmpty(step, axis)) {
         step.notes.add(
@@ -81,11 +81,11 @@ export const MEANINGS: Facts = {
       const order = Array.from({ length: rank }, (_, at) => at);
       const counted = fromFront(axis, rank);
       [order[counted], order[rank - 1]] = [rank - 1, counted];
-      const attributes = { perm: { type: "ints", value: order } } as const;
       const { op, inputs } = step.node;
-      const turned = step.put("Transpose", inputs, attributes);
-      const result = step.put(op, [turned], { axis: { type: "int", value: rank - 1 } });
-      step.node = { ...step.node, op: "Transpose", inputs: [result], attributes };
+      const turned = step.put("Transpose", inputs, { perm: order });
+      const result = step.put(op, [turned], { axis: rank - 1 });
+      step.node = { ...step.node, op: "Transpose", inputs: [result], attributes: {} };
+      step.set("perm", order);
     },
   },
 
@@ -106,8 +106,7 @@ export const MEANINGS: Facts = {
       const after = pads?.[kernel.length + axis] ?? 0;
       return after + (strides?.[axis] ?? 1) <= (size - 1) * (dilations?.[axis] ?? 1) + 1;
     });
-    if (!isInside || padsItself(step))
-      throw step.refusal(`has a different meaning with ceil_mode ${mode}`);
+    step.require(isInside && !padsItself(step), `has a different meaning with ceil_mode ${mode}`);
   }),
 
   /**
@@ -128,8 +127,8 @@ export const MEANINGS: Facts = {
       const whole = (input - 1) * setting("strides", axis, 1) + covered;
       return (whole + setting("output_padding", axis, 0) - size) % 2 === 0;
     });
-    if (isEven === true) return;
-    throw step.refusal(
+    step.require(
+      isEven === true,
       "puts an odd padding element on the other side, and this node's padding may be odd",
     );
   }),
@@ -152,44 +151,38 @@ export const MEANINGS: Facts = {
    * A 0 in Reshape's target shape. The newer version may read it as an empty dimension; earlier versions always copied
    * the input's dimension.
    */
-  reshapeZero: {
-    down(step) {
-      const isEmpty = step.int("allowzero", 0) !== 0;
-      step.drop("allowzero");
-      if (isEmpty && step.known(1, "shape").includes(0n))
-        throw step.refusal("does not read a 0 in a shape as an empty axis");
-    },
-  },
+  reshapeZero: down((step) => {
+    const isEmpty = step.int("allowzero", 0) !== 0;
+    step.drop("allowzero");
+    step.require(
+      !(isEmpty && step.known(1, "shape").includes(0n)),
+      "does not read a 0 in a shape as an empty axis",
+    );
+  }),
 
   /** Shape's range attributes. Older versions need a Slice of the whole shape instead. */
-  shapeBounds: {
-    down(step) {
-      const start = step.exactInt("start", 0n);
-      const end = step.exactInt("end", null);
-      step.drop("start", "end");
-      if (start === 0n && end === null) return;
-      const whole = step.put("Shape", step.node.inputs);
-      const bounds = [step.list("starts", [start]), step.list("ends", [end ?? 2n ** 63n - 1n])];
-      step.node = { ...step.node, op: "Slice", inputs: [whole, ...bounds] };
-    },
-  },
+  shapeBounds: down((step) => {
+    const start = step.exactInt("start", 0n);
+    const end = step.exactInt("end", null);
+    step.drop("start", "end");
+    if (start === 0n && end === null) return;
+    const whole = step.put("Shape", step.node.inputs);
+    const bounds = [step.list("starts", [start]), step.list("ends", [end ?? 2n ** 63n - 1n])];
+    step.node = { ...step.node, op: "Slice", inputs: [whole, ...bounds] };
+  }),
 
-  sparseValue: {
-    down(step) {
-      if ("sparse_value" in step.node.attributes) throw step.refusal("has no sparse_value");
-    },
-  },
+  sparseValue: down((step) =>
+    step.require(!("sparse_value" in step.node.attributes), "has no sparse_value"),
+  ),
 
   /** The plain numbers, texts and lists of a Constant. Earlier versions accept only tensors. */
-  shortValues: {
-    down(step) {
-      const { attributes } = step.node;
-      if ("value" in attributes || "sparse_value" in attributes) return;
-      const value = constantOf(step.node, SHORT_VALUES);
-      if (value === null) throw step.refusal("accepts only a tensor value");
-      step.node = { ...step.node, attributes: { value: { type: "tensor", value } } };
-    },
-  },
+  shortValues: down((step) => {
+    const { attributes } = step.node;
+    if ("value" in attributes || "sparse_value" in attributes) return;
+    const value = constantOf(step.node, SHORT_VALUES);
+    if (value === null) throw step.refusal("accepts only a tensor value");
+    step.node = { ...step.node, attributes: { value: { type: "tensor", value } } };
+  }),
 
   /** Dropout's mask, which became boolean. A boolean mask cannot be cast exactly to the older data type. */
   dropoutMask: both((step) => {
@@ -198,44 +191,36 @@ export const MEANINGS: Facts = {
   }),
 
   /** The quantization axis, which has no effect if the scale is a scalar. */
-  quantizedAxis: {
-    down(step) {
-      if (step.shape(1)?.length !== 0)
-        throw step.refusal("accepts only one scale, and this node may have several");
-      step.drop("axis");
-    },
-  },
+  quantizedAxis: down((step) => {
+    const isScalar = step.shape(1)?.length === 0;
+    step.require(isScalar, "accepts only one scale, and this node may have several");
+    step.drop("axis");
+  }),
 
   /**
    * The quantization scale, which must have the input's data type. Earlier versions used float32 for integers, and
    * version 23 allows float32 again.
    */
-  scaleOfInput: {
-    up(step) {
-      if (step.dtype(0) === "int32" && step.target < SCALES_APART)
-        throw step.refusal("needs a scale of its input's data type, int32");
-    },
-  },
+  scaleOfInput: up((step) => {
+    const isApart = step.dtype(0) !== "int32" || step.target >= SCALES_APART;
+    step.require(isApart, "needs a scale of its input's data type, int32");
+  }),
 
   /** The floored remainder of floats. Older versions of Mod compute only the truncated remainder (`fmod` 1). */
-  flooredFloats: {
-    down(step) {
-      const dtype = step.dtype(0) ?? step.dtype(1) ?? "";
-      if (step.int("fmod", 0) === 0 && !INTEGERS.includes(dtype))
-        throw step.refusal("accepts only integers with fmod 0");
-    },
-  },
+  flooredFloats: down((step) => {
+    const dtype = step.dtype(0) ?? step.dtype(1) ?? "";
+    const isTaken = step.int("fmod", 0) !== 0 || INTEGERS.includes(dtype);
+    step.require(isTaken, "accepts only integers with fmod 0");
+  }),
 
   /** Bit shifts by the full width or more, which only the newer version defines. */
-  shiftsWithin: {
-    down(step) {
-      const dtype = step.dtype(0);
-      const shifts = step.constant(1)?.data as Iterable<number | bigint> | undefined;
-      const bits = dtype === null ? 0 : 8 * DTYPES[dtype].bytes;
-      if (shifts === undefined || Array.from(shifts).some((shift) => shift >= bits))
-        throw step.refusal("does not define shifts by all bits, which this node may need");
-    },
-  },
+  shiftsWithin: down((step) => {
+    const dtype = step.dtype(0);
+    const shifts = step.constant(1)?.data as Iterable<number | bigint> | undefined;
+    const bits = dtype === null ? 0 : 8 * DTYPES[dtype].bytes;
+    const isWithin = shifts !== undefined && !Array.from(shifts).some((shift) => shift >= bits);
+    step.require(isWithin, "does not define shifts by all bits, which this node may need");
+  }),
 
   /** Cast's data type, which was a word in older versions. */
   castWord: {

@@ -7,8 +7,9 @@ import { reader } from "../../../core/tensor/scalar.ts";
 import { MAX_RANK, product, type PartialShape } from "../../../core/tensor/shape.ts";
 import { tensor, type Tensor } from "../../../core/tensor/tensor.ts";
 import { isReference, readConstant, type Attribute, type ModelNode } from "../../model/model.ts";
-import type { GraphContext } from "../context.ts";
-import { certainShape, onlyDeclared, refusal } from "../meaning.ts";
+import { attributeOf, onnxNode, type AttributeValue, type GraphContext } from "../context.ts";
+import { certainShape, constantAt, onlyDeclared, refusal } from "../meaning.ts";
+import { titleAt } from "./table.ts";
 
 /** The maximum length of constant lists that a step reads. Axes need one entry per axis, and pads need two. */
 const LONGEST = 2 * MAX_RANK;
@@ -28,15 +29,9 @@ export class Step {
   readonly #context: GraphContext;
 
   /** @param opset the opset after the step, which inserted nodes use */
-  constructor(
-    node: ModelNode,
-    title: string,
-    opset: number,
-    notes: Set<string>,
-    context: GraphContext,
-  ) {
+  constructor(node: ModelNode, opset: number, notes: Set<string>, context: GraphContext) {
     this.node = node;
-    this.title = title;
+    this.title = titleAt(node.op, opset);
     this.notes = notes;
     this.#opset = opset;
     this.#context = context;
@@ -50,6 +45,11 @@ export class Step {
   /** Returns the error for a node that the version after the step cannot express. */
   refusal(reason: string): TensorError {
     return refusal(`${this.title} ${reason}`);
+  }
+
+  /** Refuses a node for which `isPossible` is false. */
+  require(isPossible: boolean, reason: string): void {
+    if (!isPossible) throw this.refusal(reason);
   }
 
   input(at: number): string {
@@ -69,8 +69,7 @@ export class Step {
     const name = this.input(at);
     const shape = scope.typeOf(name)?.shape ?? null;
     const certain = certainShape(name, scope);
-    const isCertain = shape?.every((dim, axis) => dim === certain?.[axis]) ?? true;
-    if (!isCertain)
+    if (shape?.some((dim, axis) => dim !== certain?.[axis]) === true)
       this.notes.add(onlyDeclared("shape", name, "the conversion relies on this shape"));
     return shape;
   }
@@ -99,9 +98,8 @@ export class Step {
   }
 
   constant(at: number): Tensor | null {
-    const found = this.#context.scope.constantOf(this.input(at));
-    if (found === null || found.dtype === null || product(found.shape) > LONGEST) return null;
-    return readConstant(found);
+    const found = constantAt(this.input(at), this.#context.scope);
+    return found === null || product(found.shape) > LONGEST ? null : readConstant(found);
   }
 
   /** Returns the integers of an input that must be a constant. Throws `unsupported-model` for another value. */
@@ -143,21 +141,21 @@ export class Step {
     throw malformed(`the attribute ${name} must be a number`, { key: name });
   }
 
-  /**
-   * Returns an integer attribute, rounded if its magnitude exceeds 2^53. Throws `malformed-file` for an attribute that
-   * is not an integer.
-   */
+  /** Returns an integer attribute, rounded if its magnitude exceeds 2^53. */
   int<T>(name: string, absent: T): number | T {
-    const value = this.number(name, null);
-    if (value === null) return absent;
-    if (Number.isInteger(value)) return value;
-    throw malformed(`the attribute ${name} must be an integer`, { key: name });
+    const value = this.exactInt(name, null);
+    return value === null ? absent : Number(value);
   }
 
-  /** Returns an integer attribute exactly, because ONNX exporters write 2^63 - 1 for the end of an axis. */
+  /**
+   * Returns an integer attribute exactly, because ONNX exporters write 2^63 - 1 for the end of an axis. Throws
+   * `malformed-file` for an attribute that is not an integer.
+   */
   exactInt<T>(name: string, absent: T): bigint | T {
-    const value = this.int(name, null);
+    const value = this.number(name, null);
     if (value === null) return absent;
+    if (!Number.isInteger(value))
+      throw malformed(`the attribute ${name} must be an integer`, { key: name });
     const attribute = this.attribute(name);
     return BigInt(attribute?.type === "int" ? attribute.value : value);
   }
@@ -174,15 +172,9 @@ export class Step {
     throw malformed(`the attribute ${name} must be a list of integers`, { key: name });
   }
 
-  /** Sets an attribute: an integer, text, a list of integers, or a whole attribute. */
-  set(
-    name: string,
-    value: bigint | number | string | readonly (number | bigint)[] | Attribute,
-  ): void {
-    this.node = {
-      ...this.node,
-      attributes: { ...this.node.attributes, [name]: attributeOf(value) },
-    };
+  set(name: string, value: AttributeValue): void {
+    const attributes = { ...this.node.attributes, [name]: attributeOf(value) };
+    this.node = { ...this.node, attributes };
   }
 
   /** Removes attributes. A node without these attributes stays the same object. */
@@ -200,9 +192,20 @@ export class Step {
     this.node = trimmed({ ...this.node, inputs });
   }
 
-  /** Adds a constant list, and returns its name. */
+  /** Replaces an attribute by a constant input. */
+  toInput(name: string, at: number, value: Tensor): void {
+    this.setInputs({ [at]: this.addConstant(name, value) });
+    this.drop(name);
+  }
+
+  /** Replaces an input by an attribute. */
+  toAttribute(name: string, at: number, value: AttributeValue): void {
+    this.set(name, value);
+    this.setInputs({ [at]: "" });
+  }
+
   list(suffix: string, values: readonly (number | bigint)[]): string {
-    return this.addConstant(suffix, tensor("int64", [values.length], values.map(BigInt)));
+    return this.addConstant(suffix, int64List(values));
   }
 
   addConstant(suffix: string, value: Tensor): string {
@@ -216,13 +219,14 @@ export class Step {
   put(
     op: string,
     inputs: readonly string[],
-    attributes: Readonly<Record<string, Attribute>> = {},
+    attributes?: Readonly<Record<string, AttributeValue>>,
   ): string {
-    const { scope, additions } = this.#context;
-    const made = additions.node(op, this.#base, inputs, attributes);
+    const { scope, names } = this.#context;
+    const name = names.fresh(`${this.#base}/${op}`);
+    const made = onnxNode(op, inputs, [name], attributes);
     this.front.push(made);
     scope.learn(made, this.#opset);
-    return made.outputs[0];
+    return name;
   }
 
   /** The base name for values that the step adds: the node's first output. */
@@ -232,11 +236,8 @@ export class Step {
   }
 }
 
-function attributeOf(value: Parameters<Step["set"]>[1]): Attribute {
-  if (typeof value === "string") return { type: "string", value };
-  if (typeof value === "number" || typeof value === "bigint") return { type: "int", value };
-  return "type" in value ? value : { type: "ints", value };
-}
+export const int64List = (values: readonly (number | bigint)[]): Tensor =>
+  tensor("int64", [values.length], values.map(BigInt));
 
 /** Returns a copy of the node without trailing empty input names, which older versions may reject. */
 export function trimmed(node: ModelNode): ModelNode {

@@ -116,7 +116,7 @@ Optional: 15; 28 +later@0
 OptionalGetElement: 15; 18 +all@0; 28 +later
 OptionalHasElement: 15; 18 optionalInput(0, input) +all@0; 28 +later@0
 PRelu: 1; 6 consumed; 7 otherMeaning(the slope is aligned with the last axis since version 7); 9 +wide; 16 +bfloat16
-Pad: 1; 2 padWord; 11 +integers padInputs; 13 +bool,complex64,complex128,string,bfloat16; 18 padAxes;
+Pad: 1; 2 padWord; 11 +integers listInput(pads, 1) padValue; 13 +bool,complex64,complex128,string,bfloat16; 18 padAxes;
   19 newWords(mode, wrap); 21 +float8,uint4,int4; 23 +float4e2m1; 24 +float8e8m0; 25 +uint2,int2
 Pow: 1; 7 broadcasting; 12 +int32,int64 oneType(0, 1); 13 +bfloat16; 15 +bfloat16@1
 QLinearMatMul: 10; 21 +float8@0,2 +float16,bfloat16@1,4,6 +float8@3,5 +float8@7,>0
@@ -133,8 +133,8 @@ ReduceLogSum ReduceLogSumExp: 1; 11 fromBack(axes); 13 +bfloat16; 18 reducedAxes
 ReduceMax ReduceMin: 1; 11 fromBack(axes); 12 +bytes; 13 +bfloat16; 18 reducedAxes; 20 +bool
 ReduceSum: 1; 11 fromBack(axes); 13 +bfloat16 reducedAxes
 Relu: 1; 6 consumed; 13 +bfloat16; 14 +signed
-Reshape: 1; 5 +others consumed reshapeInput; 13 +bfloat16; 14 reshapeZero; 19 +float8; 21 +uint4,int4; 23 +float4e2m1;
-  24 +float8e8m0; 25 +uint2,int2
+Reshape: 1; 5 +others consumed constantInput(shape, 1) listInput(shape, 1); 13 +bfloat16; 14 reshapeZero; 19 +float8;
+  21 +uint4,int4; 23 +float4e2m1; 24 +float8e8m0; 25 +uint2,int2
 Resize: 10; 11 otherMeaning(Resize has coordinate and rounding modes since version 11);
   13 +bfloat16 lostWords(coordinate_transformation_mode, tf_half_pixel_for_nn) resizeInputs;
   18 option(antialias, 0) option(axes) option(keep_aspect_ratio_policy, stretch);
@@ -149,7 +149,8 @@ Shape: 1; 13 +bfloat16@0; 15 shapeBounds; 19 +float8@0; 21 +uint4,int4@0; 23 +fl
   25 +uint2,int2@0
 Shrink TfIdfVectorizer: 9
 Size: 1; 13 +bfloat16@0; 19 +float8@0; 21 +uint4,int4@0; 23 +float4e2m1@0; 24 +float8e8m0@0; 25 +uint2,int2@0
-Slice: 1; 10 sliceInputs; 11 sliceAxesFromBack; 13 +bfloat16
+Slice: 1; 10 onlyValue(4, steps, 1) listInput(starts, 1) listInput(ends, 2) listInput(axes, 3); 11 sliceAxesFromBack;
+  13 +bfloat16
 SoftmaxCrossEntropyLoss: 12; 13 +bfloat16
 SpaceToDepth: 1; 13 +bfloat16; 28 option(mode, DCR)
 Split: 1; 2 otherMeaning(the sizes are an attribute since version 2); 11 fromBack(axis); 13 +bfloat16 listInput(split, 1);
@@ -213,4 +214,15 @@ function parseVersion(version: string): Change {
     return [sign === "+" ? "takes" : "loses", types, ...(at === undefined ? [] : [at])];
   });
   return { since: Number(since), facts };
+}
+
+/**
+ * Returns the title of an operator's version in an opset, such as `Softmax-11`. An operator outside the table has only
+ * its name.
+ */
+export function titleAt(op: string, opset: number): string {
+  const versions = historyOf(op);
+  if (versions.length === 0) return op;
+  const { since } = versions.findLast((one) => one.since <= opset) ?? versions[0];
+  return `${op}-${since}`;
 }
