@@ -234,7 +234,9 @@ async function gatherAll(
   return results;
 }
 
-/** Calls `action` for all items, with at most `lanes` items at the same time. Throws the first error after all ended. */
+/**
+ * Calls `action` for all items, with at most `lanes` items at the same time. Throws the first error after all ended.
+ */
 async function inLanes<T>(
   items: readonly T[],
   lanes: number,

@@ -178,7 +178,9 @@ export function bindFiles(
   return files;
 }
 
-/** Returns the name in `NAME=...`. A name in a model may contain `=`, so the text before the first `=` may be a part. */
+/**
+ * Returns the name in `NAME=...`. A name in a model may contain `=`, so the text before the first `=` may be a part.
+ */
 export const nameIn = (text: string, names: readonly string[]): string | undefined =>
   names.find((one) => text.startsWith(`${one}=`));
 

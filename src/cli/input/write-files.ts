@@ -55,8 +55,8 @@ export async function writeFiles(
 }
 
 /**
- * Returns the absolute path of an output with links resolved, and facts of the file that it replaces. Throws a `Failure`
- * if the folder or the permissions prevent writing `file`.
+ * Returns the absolute path of an output with links resolved, and facts of the file that it replaces. Throws a
+ * `Failure` if the folder or the permissions prevent writing `file`.
  */
 export function checkPlace({ cwd }: Io, file: string) {
   return withPath(file, () => {

@@ -1,6 +1,6 @@
 /**
- * Prints tensor elements and types in messages and JSON, and draws tensors as grids of aligned cells. Marked cells have a
- * colour, or a sign after the value.
+ * Prints tensor elements and types in messages and JSON, and draws tensors as grids of aligned cells. Marked cells have
+ * a colour, or a sign after the value.
  */
 
 import { wrongUsage } from "../failure.ts";

@@ -45,7 +45,9 @@ export function convertGraph(graph: Graph, outer: Scope | null, context: ModelCo
   return { ...after, constants: neededConstants(additions.constants, graph, after) };
 }
 
-/** Returns a converted graph's constants, without those that the conversion made unused, and without unused added ones. */
+/**
+ * Returns a converted graph's constants, without those that the conversion made unused, and without unused added ones.
+ */
 function neededConstants(added: readonly Constant[], before: Graph, after: Graph): Constant[] {
   const [were, are] = [usesOf(before), usesOf(after)];
   const kept = before.constants.filter(({ name }) => are.has(name) || !were.has(name));

@@ -133,8 +133,8 @@ function commonName(op: string): string {
 }
 
 /**
- * The versions of each operator under current and deprecated names, by domain and common name. Current names come first,
- * and older versions come before newer versions.
+ * The versions of each operator under current and deprecated names, by domain and common name. Current names come
+ * first, and older versions come before newer versions.
  */
 const SIBLINGS: ReadonlyMap<string, readonly OperatorVersion[]> = /* @__PURE__ */ siblings();
 

@@ -1,4 +1,6 @@
-/** Equivalent operators, updates and data for a target that lacks a node's operator or reduction, or needs equal sizes. */
+/**
+ * Equivalent operators, updates and data for a target that lacks a node's operator or reduction, or needs equal sizes.
+ */
 
 import { runNode as run } from "../../core/functions.ts";
 import { quote } from "../model/graph.ts";
@@ -177,7 +179,9 @@ export function cutData(
   return name;
 }
 
-/** Adds an OpenVINO Gather that selects the first `size` positions along one axis, and returns the name of its output. */
+/**
+ * Adds an OpenVINO Gather that selects the first `size` positions along one axis, and returns the name of its output.
+ */
 const select = (
   base: string,
   selector: OperatorVersion,

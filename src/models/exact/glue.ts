@@ -1,7 +1,7 @@
 /**
  * Small operators between replaced nodes, which this package computes because a runtime session is slower. A run of
- * onnxruntime takes about 30 µs even for small tensors, and these operators take about 2 µs. The operators change shapes,
- * compare integers or convert integers, so they never round.
+ * onnxruntime takes about 30 µs even for small tensors, and these operators take about 2 µs. The operators change
+ * shapes, compare integers or convert integers, so they never round.
  *
  * ONNX: Operators, Cast-6 to -25, Equal-1 to -19, Identity-1 to -25, Not-1, Shape-1 to -25, Size-1 to -25, Squeeze-1 to
  * -25, Unsqueeze-1 to -25.

@@ -81,8 +81,8 @@ export class GraphRun {
   }
 
   /**
-   * Runs the model's graph. A failed run releases its values. GPU errors are only available at the end of a run, and name
-   * the nodes that may have caused them.
+   * Runs the model's graph. A failed run releases its values. GPU errors are only available at the end of a run, and
+   * name the nodes that may have caused them.
    */
   async all(): Promise<void> {
     try {

@@ -1,6 +1,6 @@
 /**
- * Faulty nodes: the intended call of each node, equivalent nodes, a test that runs each node in its own session, and the
- * model in which other nodes replace the faulty nodes, also in bodies and in functions.
+ * Faulty nodes: the intended call of each node, equivalent nodes, a test that runs each node in its own session, and
+ * the model in which other nodes replace the faulty nodes, also in bodies and in functions.
  */
 
 import { recovering } from "../../core/errors.ts";

@@ -164,8 +164,8 @@ export const SETTINGS: readonly { readonly title: string; readonly settings: Ses
 ];
 
 /**
- * Returns a session maker with settings. `wasRead` is false until `createSession` has read every setting; a setting that
- * it ignores has no effect on the session.
+ * Returns a session maker with settings. `wasRead` is false until `createSession` has read every setting; a setting
+ * that it ignores has no effect on the session.
  */
 export function withSettings(
   createSession: CreateSession,

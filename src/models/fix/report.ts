@@ -21,7 +21,10 @@ export interface FaultyNodeReport {
   readonly uncured: string | null;
 }
 
-/** A row of docs/known-faults.md: the name of its model in `examples/faults/`, and sentences about the fault and the fix. */
+/**
+ * A row of docs/known-faults.md: the name of its model in `examples/faults/`, and sentences about the fault and the
+ * fix.
+ */
 export interface KnownFaultId {
   readonly id: string;
   readonly fault: string;

@@ -94,8 +94,8 @@ function idOf(isReduction: boolean, isKnown: boolean, isNewer: boolean): Finding
 }
 
 /**
- * Returns the findings about input data types. Unchecked inputs get data types that the version accepts. All versions of
- * the operator are given as `siblings`. The list `dtypes` follows the version's inputs, with null for an unknown or
+ * Returns the findings about input data types. Unchecked inputs get data types that the version accepts. All versions
+ * of the operator are given as `siblings`. The list `dtypes` follows the version's inputs, with null for an unknown or
  * omitted input.
  */
 export function inspectDTypes(

@@ -161,8 +161,8 @@ class OutlineWriter {
   }
 
   /**
-   * Copies the current record, which is a message. Five bytes are reserved for the length, which is known only after the
-   * copy.
+   * Copies the current record, which is a message. Five bytes are reserved for the length, which is known only after
+   * the copy.
    */
   #copyInner(schema: AnySchema, depth: number): void {
     const { begin, tagEnd, start, end } = this.#records;

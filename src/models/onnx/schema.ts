@@ -2,8 +2,8 @@
  * The part of ONNX's model format that this package reads and writes, with the names and numbers of ONNX's
  * `onnx.proto`. Other fields, such as metadata, are kept as bytes and survive a round trip.
  *
- * Tensors, subgraphs and functions are messages, but are declared as `bytes`, which have the same encoding: they stay as
- * they are in the file until they are read. `nested` names their schemas. Enums are int32, because numbers that are
+ * Tensors, subgraphs and functions are messages, but are declared as `bytes`, which have the same encoding: they stay
+ * as they are in the file until they are read. `nested` names their schemas. Enums are int32, because numbers that are
  * newer than this package must survive.
  */
 

@@ -1,6 +1,7 @@
 /**
- * Decodes the messages of `schema.ts`, which `encode.ts` encodes. In a hostile file, a field may have any wire type, and
- * two bytes may become a message of hundreds of bytes in memory. Every record is therefore checked before it is decoded.
+ * Decodes the messages of `schema.ts`, which `encode.ts` encodes. In a hostile file, a field may have any wire type,
+ * and two bytes may become a message of hundreds of bytes in memory. Every record is therefore checked before it is
+ * decoded.
  */
 
 import { isError, malformed, messageOf, TensorError } from "../../core/errors.ts";
@@ -62,10 +63,12 @@ export function create<S extends AnySchema>(
 export type Values = Record<string, unknown> & { unknown?: Uint8Array[] };
 
 /**
- * Decodes a message. If a field that is not a list occurs several times, the last value counts, and messages are merged.
+ * Decodes a message. If a field that is not a list occurs several times, the last value counts, and messages are
+ * merged.
  * @param what the file's part that errors name
  * @param parts the running count of a model's parts
- * @throws TensorError `malformed-file` for bytes that are not a message of the schema, `too-large` for more parts than a
+ * @throws TensorError `malformed-file` for bytes that are not a message of the schema, `too-large` for more parts than
+ * a
  *   model of this size may have
  */
 export function decode<S extends AnySchema>(

@@ -1,8 +1,8 @@
 /**
  * Opens sessions of models, also with data types that a runtime's JavaScript interface cannot transfer. For these data
- * types, a copy of the model has a Cast after each input and before each output. The Cast converts between the data type
- * and a wider one, which keeps every value. onnxruntime-node 1.30.0 refuses outputs of bfloat16 and float8, and an output
- * of int4 ends the process.
+ * types, a copy of the model has a Cast after each input and before each output. The Cast converts between the data
+ * type and a wider one, which keeps every value. onnxruntime-node 1.30.0 refuses outputs of bfloat16 and float8, and an
+ * output of int4 ends the process.
  */
 
 import { DTYPES, type DType } from "../../core/tensor/dtype.ts";

@@ -289,8 +289,8 @@ const ENTITIES: ReadonlyMap<string, string> = new Map([
 const MAX_CODE = 0x10ffff;
 
 /**
- * Returns the contents of all XML elements with this name. A regular expression would search for the end of each element
- * in the whole text, and take 20 s for 400 kB without an end.
+ * Returns the contents of all XML elements with this name. A regular expression would search for the end of each
+ * element in the whole text, and take 20 s for 400 kB without an end.
  */
 function elementsOf(xml: string, name: string): string[] {
   const open = `<${name}>`;

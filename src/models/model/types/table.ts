@@ -4,8 +4,8 @@
  * operators on maps produce no tensors, and other missing operators are rare. `values.ts` handles `If`, whose branches
  * are graphs.
  *
- * Outputs are also unknown for an invalid node. `outputsOf` throws no TensorError; the code in `inspect/` explains why a
- * node is invalid.
+ * Outputs are also unknown for an invalid node. `outputsOf` throws no TensorError; the code in `inspect/` explains why
+ * a node is invalid.
  *
  * The rules follow all versions of each operator in ONNX's Operators document.
  */
