@@ -174,11 +174,7 @@ async function run(
   }
   const folder = path.resolve(job ?? `${place}.job`);
   const { codecs, chunkShape, shards } = given as Partial<ChunkedOptions>;
-  const encoding = {
-    ...(codecs !== undefined && { codecs }),
-    ...(chunkShape !== undefined && { chunkShape }),
-    ...(shards !== undefined && { shards }),
-  };
+  const encoding = { codecs, chunkShape, shards };
   const request = { folder, call, data, indices, updates, out, ...encoding, memory, threads };
   const { signal, onProgress } = options;
   if (

@@ -117,12 +117,8 @@ export async function runChunked(
   if (isElsewhere && shortage !== null) await printNote(io, printShortage(shortage));
   if (slurm === true) {
     const { memory, threads, tasksPerElement } = options;
-    const given = {
-      ...(tasksPerElement !== undefined && { tasksPerElement }),
-      ...(memory !== undefined && { memory }),
-      ...(threads !== undefined && { threads }),
-    };
-    return void (await io.stdout.write(await slurmScript(await openJob(folder), given)));
+    const script = await slurmScript(await openJob(folder), { memory, threads, tasksPerElement });
+    return void (await io.stdout.write(script));
   }
   let stages: readonly StageTimes[] = [];
   try {
