@@ -15,14 +15,20 @@ import {
   clippedShape,
   copyBox,
   fillBox,
-  fillBytes,
   gridOf,
   type ChunkPart,
   type Place,
 } from "../boxes/boxes.ts";
 import type { Box } from "../boxes/grid.ts";
 import { sliceOf } from "../boxes/slice.ts";
-import { checkChunk, checkChunkBytes, checkRead, checkStart, checkWrite } from "../boxes/checks.ts";
+import {
+  checkChunk,
+  checkChunkBytes,
+  checkRead,
+  checkStart,
+  checkWrite,
+  type CheckedBox,
+} from "../boxes/checks.ts";
 import { TensorError } from "../../core/errors.ts";
 import { allocate, isNumericStorage, type DType, type Scalar } from "../../core/tensor/dtype.ts";
 import { reader } from "../../core/tensor/scalar.ts";
@@ -32,16 +38,15 @@ import { Tensor } from "../../core/tensor/tensor.ts";
 import { Buffers } from "./chunks/buffers.ts";
 import type { Unfinished } from "./claims.ts";
 import { namingPage, readBox } from "./chunks/decode.ts";
-import { unwrittenOf } from "./codecs/blosc.ts";
-import { encodeChunk } from "./chunks/encode.ts";
+import { checkWritten } from "./codecs/blosc.ts";
+import { encodeClipped } from "./chunks/encode.ts";
 import { lengthOf } from "./codecs/gzip.ts";
-import { padding } from "./chunks/file-elements.ts";
 import { heldBytes } from "./chunks/held.ts";
 import { mostRead } from "./chunks/most-read.ts";
 import { printJson, type JsonObject } from "./json.ts";
 import { nestedKeys, parseKey, printKey, type Codec, type Metadata } from "./metadata.ts";
 import { checkEncodable, makePipeline, mostStored, type Pipeline } from "./chunks/pipeline.ts";
-import { inParallel, stagingOf, type Source, type Store } from "./stores/store.ts";
+import { inParallel, keepingLast, stagingOf, type Source, type Store } from "./stores/store.ts";
 
 /** The number and total size of the stored chunks. */
 export interface StoredChunks {
@@ -150,38 +155,24 @@ export class ZarrArray implements PendingArray {
     into: Uint8Array,
     most = Infinity,
   ): Promise<void> {
-    const { start: from, shape: dims, bytes } = checkRead(start, shape, into, this);
+    const box = checkRead(start, shape, into, this);
     const fitting = Math.floor(most / Math.max(1, this.held.read));
     const atOnce = Math.max(1, Math.min(this.store.concurrency, fitting));
-    await inParallel(chunksOf(from, dims, this.chunkShape), atOnce, async (part) => {
-      const place = { bytes, shape: dims, start: part.boxStart };
-      await this.#readPart(part.at, { start: part.chunkStart, shape: part.shape }, place);
+    await inParallel(chunksOf(box.start, box.shape, this.chunkShape), atOnce, async (part) => {
+      await this.#readPart(part.at, ...halvesOf(part, box));
     });
   }
 
   /** Opens each chunk once for consecutive boxes in it. */
   async readBoxes(boxes: readonly ReadBox[]): Promise<void> {
-    let opened: { readonly at: readonly number[]; readonly source: Source | null } | null = null;
-    try {
+    const open = (at: readonly number[]) => this.#openChunk(at, boxes.length > 1);
+    await keepingLast(open, async (openChunk) => {
       for (const { start, shape, into } of boxes) {
-        const { start: from, shape: dims, bytes } = checkRead(start, shape, into, this);
-        for (const { at, boxStart, chunkStart, shape: own } of chunksOf(
-          from,
-          dims,
-          this.chunkShape,
-        )) {
-          if (opened === null || !sameShape(opened.at, at)) {
-            await opened?.source?.close();
-            opened = null;
-            opened = { at, source: await this.#openChunk(at, boxes.length > 1) };
-          }
-          const box = { start: chunkStart, shape: own };
-          await this.#readFrom(opened.source, at, box, { bytes, shape: dims, start: boxStart });
-        }
+        const box = checkRead(start, shape, into, this);
+        for (const part of chunksOf(box.start, box.shape, this.chunkShape))
+          await this.#readFrom(await openChunk(part.at), part.at, ...halvesOf(part, box));
       }
-    } finally {
-      await opened?.source?.close();
-    }
+    });
   }
 
   async stateOf(start: readonly number[], shape: readonly number[]): Promise<string> {
@@ -287,38 +278,17 @@ export class ZarrArray implements PendingArray {
     return size;
   }
 
-  /** Encodes a chunk and passes it to `put`. A chunk at the end of an axis is padded with the fill value. */
-  async #encode(
+  /** Encodes a chunk and passes it to `put`. */
+  #encode(
     at: readonly number[],
     from: Uint8Array,
     put: (parts: readonly Uint8Array[]) => Promise<void>,
   ): Promise<void> {
-    const { width, isPlain } = this.#pipeline;
-    const { fill } = this.metadata;
     const clipped = clippedShape(at, this.shape, this.chunkShape);
-    if (sameShape(clipped, this.chunkShape)) {
-      return this.#put(from, put);
-    }
-    const missing = (product(this.chunkShape) - product(clipped)) * width;
-    if (isPlain && sameShape(clipped.slice(1), this.chunkShape.slice(1))) {
-      return put([from, ...padding(missing, fill)]);
-    }
-    return this.#buffers.use(product(this.chunkShape) * width, async (chunk) => {
-      const start = clipped.map(() => 0);
-      fillBytes(chunk, fill);
-      const into = { bytes: chunk, shape: this.chunkShape, start };
-      copyBox({ bytes: from, shape: clipped, start }, into, clipped, width);
-      await this.#put(chunk, put);
+    return encodeClipped(this.#pipeline, { bytes: from, shape: clipped }, this.metadata.fill, {
+      buffers: this.#buffers,
+      put,
     });
-  }
-
-  async #put(
-    chunk: Uint8Array,
-    put: (parts: readonly Uint8Array[]) => Promise<void>,
-  ): Promise<void> {
-    const parts = await encodeChunk(this.#pipeline, chunk, this.metadata.fill, this.#buffers);
-    await put(parts);
-    for (const part of parts) if (part.buffer !== chunk.buffer) this.#buffers.release(part);
   }
 
   async stageCopy(from: ChunkedArray, at: readonly number[], name: string): Promise<boolean> {
@@ -397,18 +367,19 @@ export class ZarrArray implements PendingArray {
    */
   checkWritable(): void {
     if (!this.isCurrent) throw changedSince(this.store);
-    const unwritten = unwrittenOf(this.codecs);
-    if (unwritten === null) return checkEncodable(this.#pipeline, this.store.path);
-    const advice =
-      "copy the array with another codec (ndscatter array a.zarr -o b.zarr --codec zstd)";
-    const sentence = `${this.store.path} is compressed with ${unwritten}, which can be read but not written; ${advice}`;
-    throw new TensorError("attribute", sentence, {
-      key: "codecs",
-      file: this.store.path,
-      got: unwritten,
-    });
+    checkWritten(this.codecs, this.store.path);
+    checkEncodable(this.#pipeline, this.store.path);
   }
 }
+
+/** Returns the part of a box in a chunk, as a box of the chunk and as a place in memory. */
+const halvesOf = (
+  { boxStart, chunkStart, shape }: ChunkPart,
+  { shape: whole, bytes }: CheckedBox,
+): [from: Box, into: Place] => [
+  { start: chunkStart, shape },
+  { bytes, shape: whole, start: boxStart },
+];
 
 /** Returns the error for an array whose metadata has changed after it was opened. */
 export const changedSince = ({ path }: Store): TensorError =>

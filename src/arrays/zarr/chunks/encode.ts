@@ -2,11 +2,19 @@
 
 import { printCount } from "../../../core/foreign.ts";
 import { isTensorError, TensorError } from "../../../core/errors.ts";
-import { chunksOf, copyBox, isFilled, offsetOf, transpose } from "../../boxes/boxes.ts";
-import { product } from "../../../core/tensor/shape.ts";
+import {
+  chunksOf,
+  copyBox,
+  fillBytes,
+  isFilled,
+  offsetOf,
+  transpose,
+  type Place,
+} from "../../boxes/boxes.ts";
+import { product, sameShape } from "../../../core/tensor/shape.ts";
 import { newBytes, type Buffers } from "./buffers.ts";
 import { reasonOf, type Release } from "../codecs/byte-codec.ts";
-import { swapElements } from "./file-elements.ts";
+import { padding, swapElements } from "./file-elements.ts";
 import { join } from "../codecs/gzip.ts";
 import { MISSING, type Pipeline, type Sharding } from "./pipeline.ts";
 
@@ -39,6 +47,43 @@ export async function encodeChunk(
     if (before.buffer !== bytes.buffer) release(before);
   }
   return [bytes];
+}
+
+/** The memory for encoding a chunk, and a function that stores the encoded parts. */
+interface Encoding {
+  readonly buffers: Buffers;
+  put(parts: readonly Uint8Array[]): Promise<void>;
+}
+
+/** Encodes a chunk and stores it. A chunk at the end of an axis is padded with the fill value. */
+export async function encodeClipped(
+  pipeline: Pipeline,
+  { bytes, shape }: Pick<Place, "bytes" | "shape">,
+  fill: Uint8Array,
+  encoding: Encoding,
+): Promise<void> {
+  const { width, isPlain, shape: whole } = pipeline;
+  if (sameShape(shape, whole)) return encodeWhole(pipeline, bytes, fill, encoding);
+  const missing = (product(whole) - product(shape)) * width;
+  if (isPlain && sameShape(shape.slice(1), whole.slice(1)))
+    return encoding.put([bytes, ...padding(missing, fill)]);
+  return encoding.buffers.use(product(whole) * width, async (chunk) => {
+    const start = shape.map(() => 0);
+    fillBytes(chunk, fill);
+    copyBox({ bytes, shape, start }, { bytes: chunk, shape: whole, start }, shape, width);
+    await encodeWhole(pipeline, chunk, fill, encoding);
+  });
+}
+
+async function encodeWhole(
+  pipeline: Pipeline,
+  chunk: Uint8Array,
+  fill: Uint8Array,
+  { buffers, put }: Encoding,
+): Promise<void> {
+  const parts = await encodeChunk(pipeline, chunk, fill, buffers);
+  await put(parts);
+  for (const part of parts) if (part.buffer !== chunk.buffer) buffers.release(part);
 }
 
 async function encodeStep(

@@ -4,6 +4,7 @@
  * if elements had 4 bytes.
  */
 
+import { TensorError } from "../../../core/errors.ts";
 import { isArray, printCount } from "../../../core/foreign.ts";
 import {
   broken,
@@ -67,6 +68,16 @@ export function unwrittenOf(codecs: readonly Codec[]): string | null {
     }
   }
   return null;
+}
+
+/** Throws an `attribute` error for an array with a compressor that can be read but not written. */
+export function checkWritten(codecs: readonly Codec[], path: string): void {
+  const unwritten = unwrittenOf(codecs);
+  if (unwritten === null) return;
+  const advice =
+    "copy the array with another codec (ndscatter array a.zarr -o b.zarr --codec zstd)";
+  const sentence = `${path} is compressed with ${unwritten}, which can be read but not written; ${advice}`;
+  throw new TensorError("attribute", sentence, { key: "codecs", file: path, got: unwritten });
 }
 
 export interface BloscSettings {
