@@ -17,10 +17,11 @@ import { encodeChunk } from "./chunks/encode.ts";
 import { heldBytes } from "./chunks/held.ts";
 import { lengthOf } from "./codecs/gzip.ts";
 import { parseJson, type JsonObject } from "./json.ts";
-import { parseMetadata, printMetadata } from "./metadata.ts";
+import { parseMetadata, printMetadata, type Metadata } from "./metadata.ts";
 import { parseMetadataV2 } from "./metadata-v2.ts";
 import { makePipeline, mostStored } from "./chunks/pipeline.ts";
 import { createNpy, openNpy, openNpyIn, openPendingNpy } from "./npy-files.ts";
+import { isThere, makeRoom } from "./room.ts";
 import type { S3Options } from "./stores/s3-options.ts";
 import { fingerprintOf, Forbidden, readKey, type Open } from "./read-key.ts";
 import { PARTIAL, type Store } from "./stores/store.ts";
@@ -137,7 +138,7 @@ const printPlain = (value: unknown): string =>
   typeof value === "string" ? value.slice(0, 64) : printValue(value);
 
 /**
- * Creates a Zarr v3 array without stored chunks, so that every element has the fill value.
+ * Creates a Zarr array without stored chunks, so that every element has the fill value.
  *
  * @param location a path, or a URL of an object store
  * @param options the `dtype`, `shape` and `chunkShape`, or `like`, an array that provides the defaults
@@ -163,9 +164,21 @@ export async function createArray(location: string, options: CreateOptions): Pro
   const own = createOptionsOf(options);
   const store = await storeOf(location, own.s3);
   const metadata = writableMetadataOf(own, store.path);
+  if (own.zarrFormat === 2) return createV2(store, metadata, own);
   const text = encodeText(printMetadata(metadata));
   await makeRoom(store, own);
   if (!(await unblocked(store, () => store.putNew("zarr.json", [text])))) throw isThere(store);
+  return new ZarrArray(store, metadata, await fingerprintOf(text));
+}
+
+async function createV2(store: Store, given: Metadata, own: CreateOptions): Promise<ZarrArray> {
+  const { metadataV2Of } = await import("./create-v2.ts");
+  const { metadata, array, attributes } = metadataV2Of(given, store.path);
+  const text = encodeText(array);
+  await makeRoom(store, own);
+  if (!(await unblocked(store, () => store.putNew(".zarray", [text])))) throw isThere(store);
+  // The attributes of an array that existed before are never overwritten, so the array comes first.
+  if (attributes !== null) await store.put(".zattrs", [encodeText(attributes)], true);
   return new ZarrArray(store, metadata, await fingerprintOf(text));
 }
 
@@ -226,6 +239,10 @@ export async function createPending(
   const format = formatOf(checkLocation(location));
   if (format !== undefined) return format.create(checkPath(location), options);
   const own = createOptionsOf(options);
+  if (own.zarrFormat === 2) {
+    const sentence = "only createArray creates arrays of Zarr v2; omit zarrFormat";
+    throw new TensorError("attribute", sentence, { key: "zarrFormat", got: 2 });
+  }
   const store = await storeOf(location, own.s3);
   const { staging } = store;
   if (staging === undefined) throw cannotStage(store);
@@ -330,44 +347,6 @@ const cannotStage = ({ path }: Store): TensorError =>
     key: "location",
     file: path,
   });
-
-const isThere = ({ path }: Store): TensorError =>
-  new TensorError("attribute", `${path} exists; pass overwrite: true, or choose another path`, {
-    key: "overwrite",
-    file: path,
-  });
-
-const makeRoom = (store: Store, { overwrite }: CreateOptions): Promise<void> =>
-  overwrite === true ? clear(store) : checkFree(store);
-
-async function checkFree(store: Store): Promise<void> {
-  if (!(await isFree(store))) throw isThere(store);
-}
-
-/** Returns true if the store contains neither an array nor a group. */
-export async function isFree(store: Store): Promise<boolean> {
-  for (const key of ["zarr.json", ".zarray", ".zgroup"]) {
-    const source = await store.open(key);
-    await source?.close();
-    if (source !== null) return false;
-  }
-  return true;
-}
-
-/** Removes the array in a store, but never a group, because a group contains other arrays. */
-async function clear(store: Store): Promise<void> {
-  const text = await readKey(store, "zarr.json", (key) => store.open(key));
-  const isGroup = text !== null && new TextDecoder().decode(text).includes('"group"');
-  const old = await readKey(store, ".zgroup", (key) => store.open(key));
-  if (isGroup || old !== null) {
-    throw new TensorError(
-      "attribute",
-      `${store.path} is a group, which an array must not overwrite`,
-      { key: "location", file: store.path },
-    );
-  }
-  await store.clear();
-}
 
 /** Opens a Zarr v3 or v2 array, or returns null without metadata. */
 async function openIn(store: Store, open: Open): Promise<ZarrArray | null> {
