@@ -2,11 +2,13 @@
 
 import assert from "node:assert/strict";
 import * as fs from "node:fs";
+import * as os from "node:os";
 import * as path from "node:path";
 import { test } from "node:test";
 import { isTensorError, type ErrorCode } from "../../src/core/errors.ts";
 import { DTYPE_NAMES, DTYPES, type DType } from "../../src/core/tensor/dtype.ts";
 import { tensor, type Tensor } from "../../src/core/tensor/tensor.ts";
+import { createArray, openArray } from "../../src/arrays/zarr/open.ts";
 import { ZarrArray } from "../../src/arrays/zarr/array.ts";
 import type { JsonObject } from "../../src/arrays/zarr/json.ts";
 import type { Codec } from "../../src/arrays/zarr/metadata.ts";
@@ -194,5 +196,72 @@ for (const [name, dtype, codecs, stored, code = "malformed-file"] of LOST) {
   test(`elements of ${dtype} are refused: ${name}`, async () => {
     const array = storedAs(dtype, [...codecs, LITTLE], stored);
     await assertRejected(code, {}, () => array.read());
+  });
+}
+
+const reversed = (bytes: Uint8Array): Uint8Array => Uint8Array.from(bytes).reverse();
+
+test("codecs of the caller decode and encode chunks and shards of v2 and v3", async () => {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), "zarr-codecs-"));
+  const codecs = {
+    "numcodecs.turned": { decode: reversed, encode: async (bytes: Uint8Array) => reversed(bytes) },
+  };
+  const seen: unknown[] = [];
+  const seeing = {
+    "numcodecs.turned": {
+      decode: (bytes: Uint8Array, one: unknown) => (
+        seen.push(JSON.stringify(one)),
+        reversed(bytes)
+      ),
+    },
+  };
+  const values = randomTensor("int32", [5, 4], randomFrom(9));
+  const turned = { name: "numcodecs.turned", configuration: { by: 1 } };
+  for (const [at, shards] of [null, [4, 4], null].entries()) {
+    const place = path.join(folder, `${at}.zarr`);
+    const file = path.join(place, at === 2 ? ".zarray" : "zarr.json");
+    await createArray(place, {
+      dtype: "int32",
+      shape: [5, 4],
+      chunkShape: [2, 4],
+      shards,
+      codecs: ["numcodecs.lz4"],
+      zarrFormat: at === 2 ? 2 : 3,
+    });
+    const renamed = at === 2 ? { id: "turned", by: 1 } : turned;
+    const text = JSON.stringify(JSON.parse(fs.readFileSync(file, "utf8")), (_, one) =>
+      one?.name === "numcodecs.lz4" || one?.id === "lz4" ? renamed : one,
+    );
+    fs.writeFileSync(file, text);
+    await assertRejectedCode("unsupported-file", {}, () => openArray(place));
+    const array = await openArray(place, { codecs });
+    await array.write(values);
+    assert.deepEqual(await array.read(), values);
+    assert.deepEqual(await (await openArray(place, { codecs: seeing })).read(), values);
+    assert.deepEqual(seen.at(-1), '{"by":1}');
+    const fixed = await openArray(place, { codecs: seeing });
+    await assertRejectedCode("attribute", { key: "codecs" }, () => fixed.write(values));
+    const other = await openArray(place, {
+      codecs: { "numcodecs.turned": { decode: () => "x" as never } },
+    });
+    await assertRejectedCode("malformed-file", {}, () => other.read());
+    const longer = await openArray(place, {
+      codecs: { "numcodecs.turned": { decode: () => new Uint8Array(99) } },
+    });
+    await assertRejectedCode("malformed-file", {}, () => longer.read());
+  }
+  fs.rmSync(folder, { recursive: true });
+});
+
+for (const codecs of [
+  null,
+  { x: null },
+  { x: { decode: 1 } },
+  { x: { decode: reversed, encode: 1 } },
+]) {
+  test(`codecs ${JSON.stringify(codecs)} of the caller are refused`, async () => {
+    await assertRejected("attribute", {}, () =>
+      openArray("nowhere.zarr", { codecs: codecs as never }),
+    );
   });
 }

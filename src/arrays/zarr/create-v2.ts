@@ -21,7 +21,7 @@ export interface MetadataV2 {
 export function metadataV2Of(metadata: Metadata, where: string): MetadataV2 {
   const { dtype, shape, chunkShape, codecs, fill, dimensionNames } = metadata;
   // Neither zarr-python nor TensorStore has a name for these types in v2.
-  if (/^(?:uint[24]|float6)/.test(dtype)) {
+  if (/^(?:uint[24]$|float6e)/.test(dtype)) {
     const sentence = `Zarr v2 has no ${dtype}; choose another data type, or Zarr v3`;
     throw new TensorError("dtype", sentence, { key: "dtype", got: dtype });
   }
@@ -45,8 +45,15 @@ export function metadataV2Of(metadata: Metadata, where: string): MetadataV2 {
   };
 }
 
-const refused = (key: string, sentence: string, got?: Json): TensorError =>
-  new TensorError("attribute", `${sentence}; use Zarr v3, or other ${key}`, {
+/** What to change instead of the version, by option. */
+const OTHER = {
+  codecs: "other codecs",
+  fillValue: "another fill value",
+  dimensionNames: "other names",
+};
+
+const refused = (key: keyof typeof OTHER, sentence: string, got?: Json): TensorError =>
+  new TensorError("attribute", `${sentence}; choose ${OTHER[key]}, or Zarr v3`, {
     key,
     got: factOf(got),
   });
@@ -54,7 +61,7 @@ const refused = (key: string, sentence: string, got?: Json): TensorError =>
 /** The axis names, which xarray reads from the attributes of v2 arrays. */
 function namesOf(names: readonly (string | null)[]): Json {
   if (!names.includes(null)) return names as readonly string[];
-  throw refused("dimensionNames", "Zarr v2 has a name for each axis or for none");
+  throw refused("dimensionNames", "Zarr v2 names either all axes or none");
 }
 
 function codecsIn(codecs: readonly Codec[], dtype: DType, rank: number): JsonObject {

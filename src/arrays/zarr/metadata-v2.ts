@@ -27,6 +27,7 @@ export function parseMetadataV2(
   json: JsonObject,
   attributes: JsonObject | undefined,
   where: string,
+  own?: Metadata["own"],
 ): Metadata {
   if (json.zarr_format !== 2) throw wrongFormat(".zarray", json, where, [2]);
   const { dtype, bigEndian: isBig } = parseNumpyType(json.dtype, where);
@@ -34,13 +35,21 @@ export function parseMetadataV2(
   const chunkShape = parseShape(json.chunks, "chunks", where);
   checkGrid(shape, chunkShape, where);
   const named = parseAttributes(attributes, where);
-  const { typesize, bigEndian, elements, bytes } = filtersOf(json.filters, dtype, isBig, where);
+  const { typesize, bigEndian, elements, bytes } = filtersOf(
+    json.filters,
+    dtype,
+    isBig,
+    where,
+    own,
+  );
   const codecs: Codec[] = [
     ...orderOf(json.order, shape.length, where),
     ...elements,
     { name: "bytes", configuration: { endian: bigEndian ? "big" : "little" } },
     ...bytes,
-    ...compressorOf(json.compressor, typesize, where),
+    ...(json.compressor == null
+      ? []
+      : codecOf("compressor", json.compressor, typesize, where, own)),
   ];
   return {
     version: 2,
@@ -86,6 +95,7 @@ function filtersOf(
   dtype: DType,
   isBig: boolean,
   where: string,
+  own: Metadata["own"],
 ): Filters {
   const fields = { key: "filters", file: where };
   if (!isList(filters ?? []) || (isList(filters) && filters.length > MAX_FILTERS)) {
@@ -100,7 +110,7 @@ function filtersOf(
     const id = isObject(filter) ? filter.id : filter;
     const isOfElements = FILTER_NAMES.includes(`numcodecs.${String(id)}`);
     if (!isObject(filter) || !isOfElements) {
-      bytes.push(...codecOf("filter", filter, DTYPES[stored].bytes, where));
+      bytes.push(...codecOf("filter", filter, DTYPES[stored].bytes, where, own));
       continue;
     }
     const { id: _, ...configuration } = filter;
@@ -178,17 +188,13 @@ function orderOf(order: Json | undefined, rank: number, where: string): Codec[] 
   return [{ name: "transpose", configuration: { order: reversed } }];
 }
 
-const compressorOf = (compressor: Json | undefined, typesize: number, where: string): Codec[] =>
-  compressor === null || compressor === undefined
-    ? []
-    : codecOf("compressor", compressor, typesize, where);
-
 /** Translates a compressor, or a filter of bytes. */
 function codecOf(
   key: "compressor" | "filter",
   codec: Json,
   typesize: number,
   where: string,
+  own: Metadata["own"],
 ): Codec[] {
   const fields = { key: key === "filter" ? "filters" : key, file: where };
   if (!isObject(codec) || typeof codec.id !== "string") {
@@ -210,7 +216,7 @@ function codecOf(
     return [{ name: "blosc", configuration: Object.fromEntries(known) as JsonObject }];
   }
   const name = `numcodecs.${id}`;
-  if (BYTE_CODECS[name] !== undefined) return [{ name, configuration }];
+  if (BYTE_CODECS[name] !== undefined || own?.has(name) === true) return [{ name, configuration }];
   const allowed = IDS.filter(
     (one) => key === "filter" || !FILTER_NAMES.includes(`numcodecs.${one}`),
   );

@@ -16,6 +16,7 @@ import { Buffers } from "./chunks/buffers.ts";
 import { encodeChunk } from "./chunks/encode.ts";
 import { heldBytes } from "./chunks/held.ts";
 import { lengthOf } from "./codecs/gzip.ts";
+import { checkOwnCodecs, type OwnCodecs } from "./codecs/own.ts";
 import { parseJson, type JsonObject } from "./json.ts";
 import { parseMetadata, printMetadata, type Metadata } from "./metadata.ts";
 import { parseMetadataV2 } from "./metadata-v2.ts";
@@ -39,6 +40,11 @@ export interface OpenOptions {
   readonly onNote?: ((sentence: string) => void) | undefined;
   /** A signal that aborts requests to servers and the waits between requests, even during later reads and writes. */
   readonly signal?: Signal | undefined;
+  /**
+   * Codecs from bytes to bytes that ndscatter lacks, by their names in Zarr v3. A codec that Zarr v2 calls NAME is
+   * `numcodecs.NAME`. Jobs refuse arrays with such codecs, because their threads open the arrays again.
+   */
+  readonly codecs?: OwnCodecs | undefined;
 }
 
 /** A format with one file per array. */
@@ -86,10 +92,11 @@ export async function openArray(
   options: OpenOptions = {},
   guard?: Guard,
 ): Promise<ChunkedArray> {
-  const names = ["chunkShape", "s3", "signal", "onNote"];
+  const names = ["chunkShape", "s3", "signal", "onNote", "codecs"];
   const meant = { chunks: "chunkShape" };
   const given = optionsOf(options, names, {}, "options", meant) as OpenOptions;
-  const { chunkShape, s3, signal, onNote } = given;
+  const { chunkShape, s3, signal, onNote, codecs } = given;
+  const own = codecs === undefined ? undefined : checkOwnCodecs(codecs);
   if (onNote !== undefined && typeof onNote !== "function") {
     throw wrongOption("onNote", "a function", onNote);
   }
@@ -106,7 +113,7 @@ export async function openArray(
       file: store.path,
     });
   }
-  const array = await openIn(store, (key) => store.open(key));
+  const array = await openIn(store, (key) => store.open(key), own);
   if (array !== null) {
     await checkWhole(store);
     const unfinished = await findUnfinished(store);
@@ -349,12 +356,13 @@ const cannotStage = ({ path }: Store): TensorError =>
   });
 
 /** Opens a Zarr v3 or v2 array, or returns null without metadata. */
-async function openIn(store: Store, open: Open): Promise<ZarrArray | null> {
+async function openIn(store: Store, open: Open, own?: Metadata["own"]): Promise<ZarrArray | null> {
   const forbidden = new Forbidden();
   const text = await forbidden.read(store, "zarr.json", open);
   if (text !== null) {
     const json = parseJson(text, `zarr.json of ${store.path}`);
-    return new ZarrArray(store, parseMetadata(json, store.path), await fingerprintOf(text));
+    const metadata = { ...parseMetadata(json, store.path), ...(own && { own }) };
+    return new ZarrArray(store, metadata, await fingerprintOf(text));
   }
   const older = await forbidden.read(store, ".zarray", open);
   if (older === null) {
@@ -366,8 +374,10 @@ async function openIn(store: Store, open: Open): Promise<ZarrArray | null> {
     parseJson(older, `.zarray of ${store.path}`),
     attributes === null ? undefined : parseJson(attributes, `.zattrs of ${store.path}`),
     store.path,
+    own,
   );
-  return new ZarrArray(store, metadata, await fingerprintOf(older));
+  const withOwn = { ...metadata, ...(own && { own }) };
+  return new ZarrArray(store, withOwn, await fingerprintOf(older));
 }
 
 export const encodeText = (text: string): Uint8Array => new TextEncoder().encode(text);

@@ -11,6 +11,7 @@ import type { ByteCodec } from "../codecs/byte-codec.ts";
 import { FILTER_NAMES, makeFilter } from "../codecs/filters.ts";
 import { makePackbitsCodec, makeSwapCodec } from "../codecs/packbits.ts";
 import { BYTE_CODECS } from "../codecs/registry.ts";
+import { makeOwnCodec, type OwnCodec } from "../codecs/own.ts";
 import type { Json } from "../json.ts";
 import { parseCodecs, parseShape, type Codec } from "../metadata.ts";
 
@@ -50,6 +51,8 @@ export interface ShardIndex {
   readonly size: number;
 }
 
+type OwnCodecs = ReadonlyMap<string, OwnCodec>;
+
 /** The offset and the size, in an index, of an inner chunk that is not stored. */
 export const MISSING = 2n ** 64n - 1n;
 
@@ -69,6 +72,7 @@ export function makePipeline(
   codecs: readonly Codec[],
   where: string,
   depth = 0,
+  own?: OwnCodecs,
 ): Pipeline {
   let order: readonly number[] | null = null;
   let bytes: Pick<Pipeline, "bigEndian" | "shards"> | null = null;
@@ -76,6 +80,7 @@ export function makePipeline(
   const compression: ByteCodec[] = [];
   for (const codec of codecs) {
     const { name, configuration = {} } = codec;
+    const ownCodec = own?.get(name);
     const make = BYTE_CODECS[name];
     const filter = bytes === null ? makeFilter(name, configuration, stored, where) : null;
     if (filter !== null) {
@@ -94,8 +99,10 @@ export function makePipeline(
       bytes = { bigEndian: false, shards: null };
       compression.push(makePackbitsCodec(configuration, stored, where));
     } else if (name === "sharding_indexed" && bytes === null && compression.length === 0) {
-      const shards = makeSharding(dtype, transposed(shape, order), codec, where, depth);
+      const shards = makeSharding(dtype, transposed(shape, order), codec, where, depth, own);
       bytes = { bigEndian: false, shards };
+    } else if (ownCodec !== undefined && bytes !== null) {
+      compression.push(makeOwnCodec(name, ownCodec, configuration));
     } else if (make !== undefined && bytes !== null) {
       compression.push(make(configuration, where, rowOf(dtype).bytes));
     } else if (codec.mayIgnore !== true) {
@@ -185,6 +192,7 @@ function makeSharding(
   { configuration = {} }: Codec,
   where: string,
   depth: number,
+  own: OwnCodecs | undefined,
 ): Sharding {
   if (depth >= MAX_DEPTH)
     throw unsupported(`${where} nests more than ${MAX_DEPTH} levels of shards`, {
@@ -219,7 +227,7 @@ function makeSharding(
   }
   const index = makeIndex(configuration.index_codecs, grid, where);
   return {
-    inner: makePipeline(dtype, inner, codecs, where, depth + 1),
+    inner: makePipeline(dtype, inner, codecs, where, depth + 1, own),
     grid,
     count,
     index: { ...index, isAtStart: location === "start" },
