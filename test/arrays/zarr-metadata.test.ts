@@ -282,6 +282,7 @@ const REFUSED: readonly (readonly [string, JsonObject, ErrorCode?])[] = [
   ["a filter of another byte order", { ...V2, filters: [filter("delta", { dtype: ">i4" })] }, "unsupported-file"],
   ["a filter of elements after one of bytes", { ...V2, filters: [{ id: "shuffle", elementsize: 4 }, { id: "delta" }] }, "unsupported-file"],
   ["a filter of floats as integers", { ...V2, filters: [filter("delta", { dtype: "<i4", astype: "<f4" })] }, "unsupported-file"],
+  ["sums of uint64 as int32", { ...V2, filters: [filter("delta", { dtype: "<i4", astype: "<u8" })] }, "unsupported-file"],
   ["a filter of text", { ...V2, filters: [filter("delta", { dtype: "<U4" })] }, "dtype"],
   ["a filter without a scale", { ...V2, filters: [{ id: "fixedscaleoffset", offset: 1 }] }],
   ["packed bits of integers", { ...V2, filters: [{ id: "packbits" }] }, "unsupported-file"],

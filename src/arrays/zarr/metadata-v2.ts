@@ -1,7 +1,4 @@
-/**
- * Translates a Zarr v2 file `.zarray` to v3 metadata. In a v2 array, only chunks and the shape are ever written, but no
- * other metadata.
- */
+/** Translates a Zarr v2 file `.zarray` to v3 metadata. In an existing v2 array, only chunks and the shape are written. */
 
 import { factOf, printValue } from "../../core/foreign.ts";
 import { malformed, unsupported } from "../../core/errors.ts";
@@ -221,7 +218,7 @@ function codecOf(
     (one) => key === "filter" || !FILTER_NAMES.includes(`numcodecs.${one}`),
   );
   throw unsupported(
-    `the ${key} ${printValue(id)} of ${where} is not supported; the supported ones are ${allowed.join(", ")}`,
+    `the ${key} ${printValue(id)} of ${where} is not supported; the supported ${key}s are ${allowed.join(", ")}`,
     { ...fields, got: factOf(id), allowed },
   );
 }

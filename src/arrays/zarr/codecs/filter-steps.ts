@@ -21,7 +21,7 @@ import { newBytes } from "../chunks/buffers.ts";
 type Scalar = number | bigint;
 type Entries = Record<number, Scalar>;
 
-/** Returns bytes as elements. The bytes are copied if they are unaligned, or if elements have unused bits. */
+/** Copies bytes, which may be unaligned, to elements without their unused bits. */
 function elementsOf(bytes: Uint8Array, dtype: DType): NumericStorage {
   const { bytes: width, bits, storage } = rowOf(dtype);
   if (bytes.length % width !== 0) throw broken("it ends within an element");
@@ -41,12 +41,26 @@ function mapElements(
   const from = elementsOf(bytes, stored);
   const into = allocate(dtype, from.length) as NumericStorage;
   const read = reader(stored, from) as (at: number) => Scalar;
-  const write = writer(dtype, into);
+  const write = rowOf(dtype).family === "int" ? integerWriter(dtype, into) : writer(dtype, into);
   for (let at = 0; at < from.length; at++) {
     const value = change(read(at));
     if (!write(at, value)) throw notA(value, dtype);
   }
   return bytesOf(into);
+}
+
+/** Like `writer`, for integers of at most 32 bits, without `writer`'s comparison of numbers with bigints. */
+function integerWriter(
+  dtype: DType,
+  into: NumericStorage,
+): (position: number, value: Scalar) => boolean {
+  const [low, high] = (integerRange(dtype) ?? []).map(Number);
+  return (position, value) => {
+    const number = Number(value);
+    if (!(number >= low && number <= high)) return false;
+    into[position] = number;
+    return true;
+  };
 }
 
 const notA = (value: Scalar, dtype: DType): Error =>
@@ -58,25 +72,34 @@ const unscaled = (value: Scalar, dtype: DType): Error =>
 /** Decodes `numcodecs.delta`: sums in the type of the result, as `np.cumsum`. */
 export function sums(bytes: Uint8Array, stored: DType, dtype: DType): Uint8Array {
   const from = elementsOf(bytes, stored);
-  const result = allocate(dtype, from.length) as NumericStorage;
-  const into = result as Entries;
-  if (rowOf(stored).family === "int64" || rowOf(dtype).family === "int64") {
-    const isWide = rowOf(dtype).family === "int64";
+  const into = allocate(dtype, from.length) as NumericStorage;
+  const entries: Entries = into;
+  if (isWide(stored) !== isWide(dtype)) {
     let sum = 0n;
     for (let at = 0; at < from.length; at++) {
       sum = BigInt.asIntN(64, sum + BigInt(from[at]));
-      into[at] = isWide ? sum : Number(BigInt.asIntN(32, sum));
+      entries[at] = isWide(dtype) ? sum : Number(BigInt.asIntN(32, sum));
     }
-    return bytesOf(result);
+    return bytesOf(into);
   }
-  // An element is converted before it is added, so that floats are rounded as in NumPy.
-  const numbers = result as Float64Array;
-  if (from.length > 0) into[0] = from[0];
+  if (dtype === "float32" && rowOf(stored).bytes >= 4 && stored !== dtype) {
+    // NumPy adds in the type that holds both, which is float64, and rounds each sum.
+    let sum = 0;
+    for (let at = 0; at < from.length; at++) {
+      sum = at === 0 ? Number(from[at]) : sum + Number(from[at]);
+      entries[at] = sum;
+    }
+    return bytesOf(into);
+  }
+  // The entries of both arrays are numbers, or of both bigints. An element is converted before it is added, so that
+  // floats are rounded as in NumPy.
+  const numbers = into as Float64Array;
+  if (from.length > 0) entries[0] = from[0];
   for (let at = 1; at < from.length; at++) {
-    numbers[at] = from[at] as number;
+    entries[at] = from[at];
     numbers[at] += numbers[at - 1];
   }
-  return bytesOf(result);
+  return bytesOf(into);
 }
 
 /** Encodes `numcodecs.delta` for integers, whose differences wrap around. */
@@ -104,8 +127,18 @@ export function scaled(
 /** Decodes `numcodecs.astype` and `numcodecs.quantize`, as NumPy casts. */
 export function cast(bytes: Uint8Array, stored: DType, dtype: DType): Uint8Array {
   if (stored === dtype) return bytes;
+  const isRounded = stored.startsWith("float") && !dtype.startsWith("float");
+  const isHalf = stored === "float16" || dtype === "float16";
+  if (!isRounded && !isHalf && isWide(stored) === isWide(dtype)) {
+    // Typed arrays convert as NumPy does.
+    const into = allocate(dtype, bytes.length / rowOf(stored).bytes) as Float64Array;
+    into.set(elementsOf(bytes, stored) as Float64Array);
+    return bytesOf(into);
+  }
   return mapElements(bytes, stored, dtype, converter(dtype, stored.startsWith("float")));
 }
+
+const isWide = (dtype: DType): boolean => rowOf(dtype).family === "int64";
 
 /**
  * Returns a function that casts as NumPy does: integers wrap around, and floats lose their fraction. NumPy's result is
@@ -195,7 +228,8 @@ export function castExactly(
   dtype: DType,
   { rounding, range, map }: Casting,
 ): Uint8Array {
-  const limits = integerRange(dtype);
+  const range64 = integerRange(dtype);
+  const limits = isWide(dtype) ? range64 : (range64?.map(Number) ?? null);
   const round = ROUND[rounding];
   const nearest = rounderOf(limits === null ? dtype : "float64");
   return mapElements(bytes, stored, dtype, (value) => {

@@ -6,7 +6,7 @@
 
 import { factOf, printValue } from "../../../core/foreign.ts";
 import { malformed, unsupported } from "../../../core/errors.ts";
-import { DTYPES, rowOf, type DType } from "../../../core/tensor/dtype.ts";
+import { DTYPES, isUnsigned, rowOf, type DType } from "../../../core/tensor/dtype.ts";
 import { parseDataType, parseElement, parseNumpyType } from "../data-types.ts";
 import { isList, type Json, type JsonObject } from "../json.ts";
 import { broken, type ByteCodec } from "./byte-codec.ts";
@@ -136,7 +136,7 @@ export function makeFilter(
     fixedSize: sizeOf,
     mostEncoded: sizeOf,
     ratio: work.sizeOf === undefined ? width / storedWidth : 8,
-    // Unaligned elements are copied.
+    // Elements are copied, because bytes may be unaligned.
     held: { decode: sizeOf, encode: (size) => size },
     decode: async (bytes, { size }) => decode(await import("./filter-steps.ts"), bytes, size),
     async encode(bytes) {
@@ -170,11 +170,17 @@ function typesOf(id: string, configuration: JsonObject, dtype: DType, where: str
   for (const one of [own, stored]) {
     if (!/^(?:u?int|float)(?:8|16|32|64)$/.test(one)) throw wrongType(id, one, where);
   }
-  const areMixed = isFloat(stored) && !isFloat(dtype);
-  const isHalf = stored === "float16" || dtype === "float16";
-  const isWide = rowOf(stored).family === "int64" && isFloat(dtype);
-  if (id === "delta" && (areMixed || isHalf || isWide)) throw wrongType(id, stored, where);
+  if (id === "delta" && !areSummed(stored, dtype)) throw wrongType(id, stored, where);
   return stored;
+}
+
+/** Returns false for types whose sums in NumPy are inexact, or which files do not have. */
+function areSummed(stored: DType, dtype: DType): boolean {
+  if (stored === "float16" || dtype === "float16") return false;
+  if (isFloat(dtype)) return rowOf(stored).family !== "int64";
+  // NumPy adds uint64 and signed integers as float64.
+  const isMixed = isUnsigned(stored) !== isUnsigned(dtype);
+  return !isFloat(stored) && !(isMixed && (stored === "uint64" || dtype === "uint64"));
 }
 
 /** Parses NumPy's name of a data type, such as `<i4` or `int32`, in the byte order of memory. */
