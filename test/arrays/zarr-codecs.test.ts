@@ -191,6 +191,7 @@ const LOST: readonly (readonly [string, DType, readonly Codec[], Tensor, ErrorCo
   ["infinity as an integer", "int64", [castTo("float32", { out_of_range: "wrap" })], tensor("float32", [1], [Infinity])],
   ["a float beyond float16", "float16", [castTo("float32")], tensor("float32", [1], [1e30])],
   ["a float rounded down", "float32", [castTo("float64", { rounding: "towards-zero" })], tensor("float64", [1], [0.1]), "unsupported-file"],
+  ["an integer rounded up", "float64", [castTo("int64", { rounding: "towards-positive" })], tensor("int64", [1], [2n ** 60n + 1n]), "unsupported-file"],
   ["a fraction of integers", "int32", [scaleOffset({ scale: 2 })], tensor("int32", [1], [3])],
   ["a division by 0", "int64", [scaleOffset({ scale: 0 })], tensor("int64", [1], [3n])],
   ["an overflow", "uint8", [scaleOffset({ offset: 200 })], tensor("uint8", [1], [100])],

@@ -19,7 +19,6 @@ import { lengthOf } from "./codecs/gzip.ts";
 import { checkOwnCodecs, type OwnCodecs } from "./codecs/own.ts";
 import { parseJson, type JsonObject } from "./json.ts";
 import { parseMetadata, printMetadata, type Metadata } from "./metadata.ts";
-import { parseMetadataV2 } from "./metadata-v2.ts";
 import { makePipeline, mostStored } from "./chunks/pipeline.ts";
 import { createNpy, openNpy, openNpyIn, openPendingNpy } from "./npy-files.ts";
 import { isThere, makeRoom } from "./room.ts";
@@ -370,6 +369,7 @@ async function openIn(store: Store, open: Open, own?: Metadata["own"]): Promise<
     return null;
   }
   const attributes = await forbidden.read(store, ".zattrs", open);
+  const { parseMetadataV2 } = await import("./metadata-v2.ts");
   const metadata = parseMetadataV2(
     parseJson(older, `.zarray of ${store.path}`),
     attributes === null ? undefined : parseJson(attributes, `.zattrs of ${store.path}`),

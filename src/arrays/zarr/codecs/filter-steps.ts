@@ -237,7 +237,9 @@ export function castExactly(
     if (limits === null) {
       const wide = wideFloat(value, dtype);
       const near = nearest(wide);
-      if (rounding !== "nearest-even" && near !== wide && !Number.isNaN(wide)) {
+      // A bigint is compared exactly, and NaN is not rounded.
+      const isRounded = near >= value !== near <= value;
+      if (rounding !== "nearest-even" && isRounded) {
         throw new OtherKind(`rounding ${rounding} to ${dtype} is not supported`);
       }
       const isLost = !Number.isFinite(near) && Number.isFinite(wide);
