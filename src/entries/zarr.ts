@@ -20,6 +20,7 @@ export {
 export { append, resize, type AppendOptions } from "../arrays/zarr/resize.ts";
 export type { ZarrArray, StoredChunks } from "../arrays/zarr/array.ts";
 export type { CreateOptions } from "../arrays/zarr/create.ts";
+export type { OwnCodec, OwnCodecs } from "../arrays/zarr/codecs/own.ts";
 export type { Codec } from "../arrays/zarr/metadata.ts";
 export type { S3Options } from "../arrays/zarr/stores/s3-options.ts";
 export type { Json, JsonObject } from "../arrays/zarr/json.ts";

@@ -135,6 +135,15 @@ const turn = (...order: number[]): JsonObject => ({ name: "transpose", configura
 
 const codecs = (...list: Json[]): JsonObject => ({ ...V3, codecs: list });
 
+const filter = (id: string, configuration: JsonObject): JsonObject => ({ id, ...configuration });
+
+const INTEGERS: JsonObject = { name: "numcodecs.delta", configuration: { astype: "<f4" } };
+
+const castTo = (type: string, configuration: JsonObject = {}): JsonObject => ({
+  name: "cast_value",
+  configuration: { data_type: type, ...configuration },
+});
+
 // prettier-ignore
 const TAKEN: readonly (readonly [string, JsonObject])[] = [
   ["extensions by their names", { ...V3, codecs: [LITTLE, "crc32c"], chunk_key_encoding: "v2" }],
@@ -268,8 +277,35 @@ const REFUSED: readonly (readonly [string, JsonObject, ErrorCode?])[] = [
   ["a number as a dtype", { ...V2, dtype: 4 }, "dtype"],
   ["objects as a dtype", { ...V2, dtype: "|O" }, "dtype"],
   ["an unknown dtype", { ...V2, dtype: "<f16" }, "dtype"],
-  ["filters", { ...V2, filters: [{ id: "delta" }] }, "unsupported-file"],
-  ["six filters", { ...V2, filters: ["a", "b", "c", "d", "e", "f"] }, "unsupported-file"],
+  ["an unknown filter", { ...V2, filters: [{ id: "categorize" }] }, "unsupported-file"],
+  ["a filter of another type", { ...V2, filters: [filter("delta", { dtype: "<f4" })] }, "unsupported-file"],
+  ["a filter of another byte order", { ...V2, filters: [filter("delta", { dtype: ">i4" })] }, "unsupported-file"],
+  ["a filter of elements after one of bytes", { ...V2, filters: [{ id: "shuffle", elementsize: 4 }, { id: "delta" }] }, "unsupported-file"],
+  ["a filter of floats as integers", { ...V2, filters: [filter("delta", { dtype: "<i4", astype: "<f4" })] }, "unsupported-file"],
+  ["sums of uint64 as int32", { ...V2, filters: [filter("delta", { dtype: "<i4", astype: "<u8" })] }, "unsupported-file"],
+  ["a filter of text", { ...V2, filters: [filter("delta", { dtype: "<U4" })] }, "dtype"],
+  ["a filter without a scale", { ...V2, filters: [{ id: "fixedscaleoffset", offset: 1 }] }],
+  ["packed bits of integers", { ...V2, filters: [{ id: "packbits" }] }, "unsupported-file"],
+  ["a filter for a compressor", { ...V2, compressor: { id: "delta" } }, "unsupported-file"],
+  ["names of filters", { ...V2, filters: ["delta"] }],
+  ["seventeen filters", { ...V2, filters: Array.from({ length: 17 }, () => ({ id: "delta" })) }, "unsupported-file"],
+  ["big-endian bfloat16", { ...V2, dtype: ">bfloat16" }, "dtype"],
+  ["a filter after bytes", codecs(LITTLE, "numcodecs.bitround")],
+  ["shards after a filter", codecs("bitround", shards({})), "unsupported-file"],
+  ["axes transposed after a sum", codecs(INTEGERS, turn(1, 0), LITTLE), "unsupported-file"],
+  ["a big-endian filter", codecs({ name: "numcodecs.astype", configuration: { encode_dtype: ">f4" } }, LITTLE), "unsupported-file"],
+  ["a filter to bfloat16", codecs({ name: "numcodecs.astype", configuration: { encode_dtype: "bfloat16" } }, LITTLE), "unsupported-file"],
+  ["a cast to bool", codecs(castTo("bool"), LITTLE), "unsupported-file"],
+  ["a cast to text", codecs(castTo("string"), LITTLE), "dtype"],
+  ["an unknown rounding", codecs(castTo("int8", { rounding: "up" }), LITTLE)],
+  ["an unknown setting of a cast", codecs(castTo("int8", { speed: 1 }), LITTLE), "unsupported-file"],
+  ["a map of values that is no list", codecs(castTo("int8", { scalar_map: { decode: [[1]] } }), LITTLE)],
+  ["a map of values of another type", codecs(castTo("int8", { scalar_map: { decode: [[1000, 1]] } }), LITTLE)],
+  ["a scale that is no number", codecs({ name: "scale_offset", configuration: { scale: "x" } }, LITTLE)],
+  ["a part of the bits", codecs({ name: "packbits", configuration: { last_bit: 3 } }), "unsupported-file"],
+  ["an unknown padding", codecs({ name: "packbits", configuration: { padding_encoding: "middle" } })],
+  ["a checksum in the middle", codecs(LITTLE, { name: "numcodecs.crc32c", configuration: { location: "middle" } })],
+  ["an element without a size", codecs(LITTLE, { name: "numcodecs.shuffle", configuration: { elementsize: -1 } })],
   ["filters that are no list", { ...V2, filters: {} }],
   ["another order", { ...V2, order: "K" }],
   ["another compressor", { ...V2, compressor: { id: "lzma" } }, "unsupported-file"],

@@ -14,9 +14,11 @@ import {
 } from "../../src/arrays/zarr/codecs/blosc-streams.ts";
 import { makeBloscCodec } from "../../src/arrays/zarr/codecs/blosc.ts";
 import type { ByteCodec } from "../../src/arrays/zarr/codecs/byte-codec.ts";
-import { makeCrc32c, makeCrc32cCodec } from "../../src/arrays/zarr/codecs/crc32c.ts";
+import { makeChecksumCodec, makeCrc32c } from "../../src/arrays/zarr/codecs/crc32c.ts";
 import { makeDeflateCodec } from "../../src/arrays/zarr/codecs/gzip.ts";
+import { makeLz4Codec } from "../../src/arrays/zarr/codecs/lz4.ts";
 import {
+  makeShuffleCodec,
   shuffleBits,
   shuffleBytes,
   unshuffleBits,
@@ -73,7 +75,10 @@ function assertSame(actual: Uint8Array, expected: Uint8Array, what = ""): void {
 }
 
 const CODECS: readonly ByteCodec[] = [
-  makeCrc32cCodec(),
+  makeChecksumCodec("crc32c", "end"),
+  makeChecksumCodec("crc32", "start"),
+  makeLz4Codec(1),
+  makeShuffleCodec(1),
   makeDeflateCodec("gzip", 1),
   makeDeflateCodec("zlib", 9),
   makeZstdCodec(0, false),

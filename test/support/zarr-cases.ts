@@ -12,7 +12,7 @@ import type { CreateOptions } from "../../src/arrays/zarr/create.ts";
 import type { Codec } from "../../src/arrays/zarr/metadata.ts";
 import type { ChunkedArray } from "../../src/arrays/boxes/array.ts";
 import { boxOf, replaceBox } from "./boxes.ts";
-import { randomFrom, randomTensor, ROWS } from "./random.ts";
+import { randomFrom, randomTensor, ROWS, type Random } from "./random.ts";
 
 const NUMERIC = DTYPE_NAMES.filter((dtype) => dtype !== "string");
 
@@ -42,6 +42,8 @@ export const COMPRESSION: readonly (readonly (string | Codec)[])[] = [
   [{ name: "blosc", configuration: { cname: "lz4", shuffle: "bitshuffle" } }],
   ["zstd", "crc32c"],
   ["gzip", "zstd"],
+  ["numcodecs.shuffle", "numcodecs.lz4", "numcodecs.crc32"],
+  ["numcodecs.gzip", "numcodecs.crc32c"],
 ];
 
 /** The names of all codecs, from the error for an unknown one. */
@@ -56,16 +58,27 @@ export function codecNames(): readonly string[] {
   return assert.fail("an unknown codec is refused");
 }
 
-const OF_ELEMENTS = new Set(["bytes", "transpose", "sharding_indexed"]);
+/** A codec of numcodecs has the name that it has in Zarr v2. */
+const plainName = (name: string): string => name.replace(/^numcodecs\./, "");
+
+const OF_ELEMENTS = new Set([
+  ...["bytes", "transpose", "sharding_indexed", "packbits", "delta", "fixedscaleoffset"],
+  ...["quantize", "astype", "bitround", "scale_offset", "cast_value"],
+]);
 
 /** The codecs from bytes to bytes that arrays can be created with; zlib is only read, in v2. */
-export const writtenCodecs = (): readonly string[] =>
-  codecNames().filter((name) => !OF_ELEMENTS.has(name) && name !== "zlib");
+export const writtenCodecs = (): readonly string[] => [
+  ...new Set(
+    codecNames()
+      .map(plainName)
+      .filter((name) => !OF_ELEMENTS.has(name) && name !== "zlib"),
+  ),
+];
 
 /** Codecs that are in no list of `lists`. */
 export function missingCodecs(lists: readonly (readonly (string | Codec)[])[]): readonly string[] {
   const named = lists.flat().map((codec) => (typeof codec === "string" ? codec : codec.name));
-  const names = new Set(named);
+  const names = new Set(named.map(plainName));
   return writtenCodecs().filter((name) => !names.has(name));
 }
 
@@ -132,4 +145,25 @@ export async function checkBoxes(
   const into = new Uint8Array(product(box) * width);
   await array.readBytes(start, box, into);
   assert.deepEqual([...into], boxOf(model, shape, start, box, width));
+}
+
+/** Bytes with one thing wrong. */
+export function mutate(bytes: Uint8Array, random: Random): Uint8Array {
+  const copy = bytes.slice();
+  const at = random(Math.max(1, bytes.length));
+  switch (random(5)) {
+    case 0:
+      return copy.subarray(0, at);
+    case 1:
+      return Uint8Array.from([...copy, ...copy.subarray(at)]);
+    case 2:
+      return Uint8Array.from([...copy.subarray(0, at), ...copy.subarray(at + 1 + random(4))]);
+    case 3: {
+      for (let i = at; i < Math.min(at + 8, copy.length); i++) copy[i] = random(2) * 255;
+      return copy;
+    }
+    default:
+      if (copy.length > 0) copy[at] ^= 1 << random(8);
+      return copy;
+  }
 }

@@ -102,7 +102,8 @@ export class ZarrArray implements PendingArray {
     this.codecs = metadata.codecs;
     this.attributes = metadata.attributes;
     this.dimensionNames = metadata.dimensionNames;
-    this.#pipeline = makePipeline(metadata.dtype, metadata.chunkShape, metadata.codecs, store.path);
+    const { dtype, chunkShape, codecs, own } = metadata;
+    this.#pipeline = makePipeline(dtype, chunkShape, codecs, store.path, 0, own);
     this.held = heldBytes(this.#pipeline, metadata, store.concurrency);
     this.mostStored = mostStored(this.#pipeline);
     this.innerChunkShape = this.#pipeline.shards?.inner.shape ?? null;

@@ -10,7 +10,8 @@ import { tensor } from "../../core/tensor/tensor.ts";
 import type { ScalarInput } from "../../core/tensor/arguments.ts";
 import { ZarrArray } from "./array.ts";
 import { nameOfShuffle, unwrittenOf, WRITTEN } from "./codecs/blosc.ts";
-import { printDataType, zeroOf } from "./data-types.ts";
+import { FILTER_NAMES } from "./codecs/filters.ts";
+import { printDataType, printNumpyType, zeroOf } from "./data-types.ts";
 import { isList, isObject, type Json, type JsonObject } from "./json.ts";
 import {
   checkGrid,
@@ -38,6 +39,8 @@ export interface CreateOptions {
    * not compressed.
    */
   readonly codecs?: readonly (string | Codec)[] | undefined;
+  /** The Zarr version, 3 by default. Many older programs read only version 2, which has no shards. */
+  readonly zarrFormat?: 2 | 3 | undefined;
   /** The value of elements that were never written; zero by default. */
   readonly fillValue?: ScalarInput | undefined;
   readonly attributes?: JsonObject | undefined;
@@ -55,6 +58,7 @@ const NAMES = [
   "chunkShape",
   "shards",
   "codecs",
+  "zarrFormat",
   "fillValue",
   "attributes",
   "dimensionNames",
@@ -66,6 +70,7 @@ const NAMES = [
 export const MEANT: Readonly<Record<string, string>> = {
   chunks: "chunkShape",
   data_type: "dtype",
+  zarr_format: "zarrFormat",
   compressor: "codecs",
   compressors: "codecs",
   filters: "codecs",
@@ -75,7 +80,9 @@ export const MEANT: Readonly<Record<string, string>> = {
 /** Throws an `attribute` error for a value that is not an object, and for an unknown or misspelled option. */
 export function createOptionsOf(given: unknown): CreateOptions {
   const options = optionsOf(given, NAMES, {}, "options", MEANT);
-  checkOverwrite(options["overwrite"]);
+  const { overwrite, zarrFormat = 3 } = options;
+  checkOverwrite(overwrite);
+  if (zarrFormat !== 2 && zarrFormat !== 3) throw wrongOption("zarrFormat", "2 or 3", zarrFormat);
   return options;
 }
 
@@ -122,7 +129,7 @@ function newMetadata(options: CreateOptions, where: string): Metadata {
   const chunkShape = shards == null ? inner : parseShape(needed(shards, "shards"), "shards", where);
   checkGrid(shape, inner, where);
   checkGrid(shape, chunkShape, where);
-  const codecs = codecsOf(options.codecs ?? like?.codecs ?? [], type, shape.length, where);
+  const codecs = codecsOf(options, like?.codecs ?? [], type, shape.length, where);
   const metadata: Metadata = {
     version: 3,
     dtype: type,
@@ -211,10 +218,15 @@ function likeOf(array: ChunkedArray | undefined): Pattern | null {
  * Replaces codecs of older files. The codec zlib of Zarr v2 becomes gzip, which is the same compression in another
  * container. The axis orders "C" and "F" become lists, and numbers of blosc's shuffles become names.
  */
-function newerCodecs(codecs: readonly Codec[], rank: number, where: string): Codec[] {
+function newerCodecs(
+  codecs: readonly Codec[],
+  rank: number,
+  where: string,
+  zarrFormat: 2 | 3 = 3,
+): Codec[] {
   return codecs.map((codec): Codec => {
     const { name, configuration = {} } = codec;
-    if (name === "zlib") return { ...codec, name: "gzip" };
+    if (name === "zlib" && zarrFormat === 3) return { ...codec, name: "gzip" };
     if (name === "blosc" && typeof configuration.shuffle === "number") {
       const shuffle = nameOfShuffle(configuration.shuffle, configuration.typesize);
       return { ...codec, configuration: { ...configuration, shuffle } };
@@ -246,18 +258,26 @@ function likeSlice(
 }
 
 /** Returns the codecs, including `bytes` unless a codec already converts elements to bytes. */
-function codecsOf(given: unknown, dtype: DType, rank: number, where: string): Codec[] {
+function codecsOf(
+  { codecs: own, zarrFormat }: CreateOptions,
+  inherited: readonly Codec[],
+  dtype: DType,
+  rank: number,
+  where: string,
+): Codec[] {
+  const given: unknown = own ?? inherited;
   if (!isArray(given)) {
     throw wrongOption("codecs", "a list", given);
   }
-  if (includesCodec(given as Json, "zlib")) {
+  if (zarrFormat !== 2 && includesCodec(given as Json, "zlib")) {
     const sentence =
       "zlib is a codec of Zarr v2, which readers of v3 do not know; use gzip, the same compression";
     throw new TensorError("attribute", sentence, { key: "codecs", got: "zlib", nearest: "gzip" });
   }
   for (const one of given) checkCodecKeys(one);
-  const newer = newerCodecs(parseCodecs(given as Json, where), rank, where);
-  const codecs = newer.map((codec) => withDefaults(codec, dtype));
+  const newer = newerCodecs(parseCodecs(given as Json, where), rank, where, zarrFormat);
+  const isFiltered = newer.some(({ name }) => FILTER_NAMES.includes(name));
+  const codecs = newer.map((codec) => withDefaults(codec, dtype, isFiltered));
   const unwritten = unwrittenOf(codecs);
   if (unwritten !== null) {
     const sentence = `${unwritten} in blosc can be read but not written; choose another codec (codecs, --codec), such as zstd, or blosc with ${WRITTEN.join(", ")}`;
@@ -267,20 +287,38 @@ function codecsOf(given: unknown, dtype: DType, rank: number, where: string): Co
       allowed: WRITTEN,
     });
   }
-  if (codecs.some(({ name }) => name === "bytes" || name === "sharding_indexed")) return codecs;
-  const transposes = codecs.findLastIndex(({ name }) => name === "transpose") + 1;
-  return codecs.toSpliced(transposes, 0, withDefaults({ name: "bytes" }, dtype));
+  if (codecs.some(({ name }) => TO_BYTES.has(name))) return codecs;
+  const before = codecs.findLastIndex(isOfElements) + 1;
+  return codecs.toSpliced(before, 0, withDefaults({ name: "bytes" }, dtype, isFiltered));
 }
+
+const isOfElements = ({ name }: Codec): boolean =>
+  name === "transpose" || FILTER_NAMES.includes(name);
+
+/** The codecs that convert elements to bytes. */
+const TO_BYTES = new Set(["bytes", "sharding_indexed", "packbits"]);
 
 /** The configuration keys of each codec (Zarr v3, "codecs" of zarr-specs and zarr-extensions). */
 const CONFIGURATIONS: Readonly<Record<string, readonly string[]>> = {
   bytes: ["endian"],
   transpose: ["order"],
   gzip: ["level"],
+  zlib: ["level"],
   zstd: ["level", "checksum"],
   blosc: ["cname", "clevel", "shuffle", "typesize", "blocksize"],
   crc32c: [],
   sharding_indexed: ["chunk_shape", "codecs", "index_codecs", "index_location"],
+  packbits: ["padding_encoding", "first_bit", "last_bit"],
+  "numcodecs.gzip": ["level"],
+  "numcodecs.zlib": ["level"],
+  "numcodecs.zstd": ["level", "checksum"],
+  "numcodecs.blosc": ["cname", "clevel", "shuffle", "typesize", "blocksize"],
+  "numcodecs.lz4": ["acceleration"],
+  "numcodecs.shuffle": ["elementsize"],
+  "numcodecs.crc32c": ["location"],
+  "numcodecs.crc32": ["location"],
+  "numcodecs.delta": ["dtype", "astype"],
+  "numcodecs.packbits": [],
 };
 
 /**
@@ -312,21 +350,24 @@ const includesCodec = (codecs: Json, wanted: string): boolean =>
   });
 
 /** Completes codec configurations with zarr-python's defaults. */
-function withDefaults(codec: Codec, dtype: DType): Codec {
+function withDefaults(codec: Codec, dtype: DType, isFiltered: boolean): Codec {
   const { bytes, lanes } = rowOf(dtype);
   const defaults: Readonly<Record<string, JsonObject>> = {
     bytes: { endian: "little" },
     gzip: { level: 5 },
+    zlib: { level: 1 },
     zstd: { level: 0, checksum: false },
     blosc: { cname: "zstd", clevel: 5, shuffle: "shuffle", typesize: bytes, blocksize: 0 },
+    "numcodecs.shuffle": { elementsize: bytes },
+    "numcodecs.delta": { dtype: printNumpyType(dtype, false) },
   };
-  // For one-byte elements, an `endian` setting would mislead other readers.
-  if (codec.name === "bytes" && bytes / lanes === 1) return { name: "bytes" };
+  // For one-byte elements, an `endian` setting would mislead other readers. A filter may widen elements.
+  if (codec.name === "bytes" && bytes / lanes === 1 && !isFiltered) return { name: "bytes" };
   const known = Object.hasOwn(defaults, codec.name) ? defaults[codec.name] : {};
   const configuration = { ...known, ...codec.configuration };
-  return Object.keys(configuration).length === 0
-    ? { name: codec.name }
-    : { name: codec.name, configuration };
+  // zarr-python requires a configuration for the codecs of numcodecs.
+  const isEmpty = Object.keys(configuration).length === 0 && !codec.name.startsWith("numcodecs.");
+  return isEmpty ? { name: codec.name } : { name: codec.name, configuration };
 }
 
 /** Returns a sharding codec with the index codecs that the specification recommends. */

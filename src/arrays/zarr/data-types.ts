@@ -109,6 +109,13 @@ const NUMPY: ReadonlyMap<string, DType> = new Map(
   }),
 );
 
+/** Data types without a NumPy code, which TensorStore writes into Zarr v2 under their v3 names, in little-endian order. */
+const OF_TENSORSTORE: ReadonlyMap<string | null, DType> = new Map(
+  DTYPE_NAMES.filter((dtype) => rowOf(dtype).npy === undefined || dtype === "bfloat16").map(
+    (dtype) => [NAMES[dtype], dtype] as const,
+  ),
+);
+
 /** Parses a Zarr v2 data type, such as `<f4`, and its byte order. */
 export function parseNumpyType(
   value: Json | undefined,
@@ -123,7 +130,7 @@ export function parseNumpyType(
     );
   }
   const [, order = "", letters = ""] = /^([<>|=]?)(.*)$/s.exec(value) ?? [];
-  const dtype = NUMPY.get(letters);
+  const dtype = NUMPY.get(letters) ?? OF_TENSORSTORE.get(value);
   if (dtype !== undefined) return { dtype, bigEndian: order === ">" };
   const kind = {
     M: "datetime",
@@ -143,6 +150,13 @@ export function parseNumpyType(
   );
 }
 
+/** Returns the Zarr v2 name of a data type, such as `<f4`. */
+export function printNumpyType(dtype: DType, isBig: boolean): string {
+  const { npy, bytes, lanes } = rowOf(dtype);
+  if (npy === undefined || dtype === "bfloat16") return printDataType(dtype);
+  return `${bytes / lanes === 1 ? "|" : isBig ? ">" : "<"}${npy}`;
+}
+
 /** Returns the bytes of a zero element. */
 export const zeroOf = (dtype: DType): Uint8Array => new Uint8Array(DTYPES[dtype].bytes);
 
@@ -157,7 +171,12 @@ const SPECIAL: ReadonlyMap<string, number> = new Map([
  * Parses a `fill_value` into the bytes of one element. The value null, which zarrita and Zarr v2 write for a missing
  * fill value, means zero. Throws a `malformed-file` error for a value that the data type cannot represent.
  */
-export function parseFillValue(dtype: DType, value: Json | undefined, where: string): Uint8Array {
+export function parseFillValue(
+  dtype: DType,
+  value: Json | undefined,
+  where: string,
+  what = "fill_value",
+): Uint8Array {
   const { family, lanes, bytes, bits, storage } = rowOf(dtype);
   const element = zeroOf(dtype);
   if (value === null) return element;
@@ -174,13 +193,30 @@ export function parseFillValue(dtype: DType, value: Json | undefined, where: str
   // In an element of fewer than 8 bits, the unused upper bits are ignored, as in a chunk.
   if (bits !== undefined) keepBits(element, bits, storage === Int8Array);
   if (isWhole) return element;
-  throw wrongFillValue(dtype, value, where);
+  throw wrongFillValue(dtype, value, where, what);
 }
 
-export function wrongFillValue(dtype: DType, value: Json | undefined, where: string): TensorError {
+/** Parses the number `what` in the form of a fill value. */
+export function parseElement(
+  dtype: DType,
+  value: Json,
+  where: string,
+  what: string,
+): number | bigint {
+  const storage = allocate(dtype, 1);
+  if (isNumericStorage(storage)) bytesOf(storage).set(parseFillValue(dtype, value, where, what));
+  return reader(dtype, storage)(0) as number | bigint;
+}
+
+export function wrongFillValue(
+  dtype: DType,
+  value: Json | undefined,
+  where: string,
+  what = "fill_value",
+): TensorError {
   const shown = isArray(value) ? "a list" : printValue(value);
-  return malformed(`the fill_value of ${where} must be a value of ${dtype}, got ${shown}`, {
-    key: "fill_value",
+  return malformed(`the ${what} of ${where} must be a value of ${dtype}, got ${shown}`, {
+    key: what,
     file: where,
     got: shown,
     expected: dtype,

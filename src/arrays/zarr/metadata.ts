@@ -5,6 +5,7 @@
 
 import { factOf, isArray, printValue, wrongOption } from "../../core/foreign.ts";
 import { malformed, TensorError, unsupported } from "../../core/errors.ts";
+import type { OwnCodec } from "./codecs/own.ts";
 import type { DType } from "../../core/tensor/dtype.ts";
 import { MAX_RANK, printShape, product } from "../../core/tensor/shape.ts";
 import { gridOf } from "../boxes/boxes.ts";
@@ -40,6 +41,8 @@ export interface Metadata {
   readonly keys: KeyEncoding;
   readonly attributes: JsonObject;
   readonly dimensionNames: readonly (string | null)[] | null;
+  /** Codecs of the caller, which are not part of the file. */
+  readonly own?: ReadonlyMap<string, OwnCodec>;
 }
 
 /** The format of chunk keys, such as `c/0/1` or `0.1`. */

@@ -16,11 +16,12 @@ import { Buffers } from "./chunks/buffers.ts";
 import { encodeChunk } from "./chunks/encode.ts";
 import { heldBytes } from "./chunks/held.ts";
 import { lengthOf } from "./codecs/gzip.ts";
+import { checkOwnCodecs, type OwnCodecs } from "./codecs/own.ts";
 import { parseJson, type JsonObject } from "./json.ts";
-import { parseMetadata, printMetadata } from "./metadata.ts";
-import { parseMetadataV2 } from "./metadata-v2.ts";
+import { parseMetadata, printMetadata, type Metadata } from "./metadata.ts";
 import { makePipeline, mostStored } from "./chunks/pipeline.ts";
 import { createNpy, openNpy, openNpyIn, openPendingNpy } from "./npy-files.ts";
+import { isThere, makeRoom } from "./room.ts";
 import type { S3Options } from "./stores/s3-options.ts";
 import { fingerprintOf, Forbidden, readKey, type Open } from "./read-key.ts";
 import { PARTIAL, type Store } from "./stores/store.ts";
@@ -38,6 +39,11 @@ export interface OpenOptions {
   readonly onNote?: ((sentence: string) => void) | undefined;
   /** A signal that aborts requests to servers and the waits between requests, even during later reads and writes. */
   readonly signal?: Signal | undefined;
+  /**
+   * Codecs from bytes to bytes that ndscatter lacks, by their names in Zarr v3. A codec that Zarr v2 calls NAME is
+   * `numcodecs.NAME`. Jobs refuse arrays with such codecs, because their threads open the arrays again.
+   */
+  readonly codecs?: OwnCodecs | undefined;
 }
 
 /** A format with one file per array. */
@@ -85,10 +91,11 @@ export async function openArray(
   options: OpenOptions = {},
   guard?: Guard,
 ): Promise<ChunkedArray> {
-  const names = ["chunkShape", "s3", "signal", "onNote"];
+  const names = ["chunkShape", "s3", "signal", "onNote", "codecs"];
   const meant = { chunks: "chunkShape" };
   const given = optionsOf(options, names, {}, "options", meant) as OpenOptions;
-  const { chunkShape, s3, signal, onNote } = given;
+  const { chunkShape, s3, signal, onNote, codecs } = given;
+  const own = codecs === undefined ? undefined : checkOwnCodecs(codecs);
   if (onNote !== undefined && typeof onNote !== "function") {
     throw wrongOption("onNote", "a function", onNote);
   }
@@ -105,7 +112,7 @@ export async function openArray(
       file: store.path,
     });
   }
-  const array = await openIn(store, (key) => store.open(key));
+  const array = await openIn(store, (key) => store.open(key), own);
   if (array !== null) {
     await checkWhole(store);
     const unfinished = await findUnfinished(store);
@@ -137,7 +144,7 @@ const printPlain = (value: unknown): string =>
   typeof value === "string" ? value.slice(0, 64) : printValue(value);
 
 /**
- * Creates a Zarr v3 array without stored chunks, so that every element has the fill value.
+ * Creates a Zarr array without stored chunks, so that every element has the fill value.
  *
  * @param location a path, or a URL of an object store
  * @param options the `dtype`, `shape` and `chunkShape`, or `like`, an array that provides the defaults
@@ -163,9 +170,21 @@ export async function createArray(location: string, options: CreateOptions): Pro
   const own = createOptionsOf(options);
   const store = await storeOf(location, own.s3);
   const metadata = writableMetadataOf(own, store.path);
+  if (own.zarrFormat === 2) return createV2(store, metadata, own);
   const text = encodeText(printMetadata(metadata));
   await makeRoom(store, own);
   if (!(await unblocked(store, () => store.putNew("zarr.json", [text])))) throw isThere(store);
+  return new ZarrArray(store, metadata, await fingerprintOf(text));
+}
+
+async function createV2(store: Store, given: Metadata, own: CreateOptions): Promise<ZarrArray> {
+  const { metadataV2Of } = await import("./create-v2.ts");
+  const { metadata, array, attributes } = metadataV2Of(given, store.path);
+  const text = encodeText(array);
+  await makeRoom(store, own);
+  if (!(await unblocked(store, () => store.putNew(".zarray", [text])))) throw isThere(store);
+  // The attributes of an array that existed before are never overwritten, so the array comes first.
+  if (attributes !== null) await store.put(".zattrs", [encodeText(attributes)], true);
   return new ZarrArray(store, metadata, await fingerprintOf(text));
 }
 
@@ -226,6 +245,10 @@ export async function createPending(
   const format = formatOf(checkLocation(location));
   if (format !== undefined) return format.create(checkPath(location), options);
   const own = createOptionsOf(options);
+  if (own.zarrFormat === 2) {
+    const sentence = "only createArray creates arrays of Zarr v2; omit zarrFormat";
+    throw new TensorError("attribute", sentence, { key: "zarrFormat", got: 2 });
+  }
   const store = await storeOf(location, own.s3);
   const { staging } = store;
   if (staging === undefined) throw cannotStage(store);
@@ -331,51 +354,14 @@ const cannotStage = ({ path }: Store): TensorError =>
     file: path,
   });
 
-const isThere = ({ path }: Store): TensorError =>
-  new TensorError("attribute", `${path} exists; pass overwrite: true, or choose another path`, {
-    key: "overwrite",
-    file: path,
-  });
-
-const makeRoom = (store: Store, { overwrite }: CreateOptions): Promise<void> =>
-  overwrite === true ? clear(store) : checkFree(store);
-
-async function checkFree(store: Store): Promise<void> {
-  if (!(await isFree(store))) throw isThere(store);
-}
-
-/** Returns true if the store contains neither an array nor a group. */
-export async function isFree(store: Store): Promise<boolean> {
-  for (const key of ["zarr.json", ".zarray", ".zgroup"]) {
-    const source = await store.open(key);
-    await source?.close();
-    if (source !== null) return false;
-  }
-  return true;
-}
-
-/** Removes the array in a store, but never a group, because a group contains other arrays. */
-async function clear(store: Store): Promise<void> {
-  const text = await readKey(store, "zarr.json", (key) => store.open(key));
-  const isGroup = text !== null && new TextDecoder().decode(text).includes('"group"');
-  const old = await readKey(store, ".zgroup", (key) => store.open(key));
-  if (isGroup || old !== null) {
-    throw new TensorError(
-      "attribute",
-      `${store.path} is a group, which an array must not overwrite`,
-      { key: "location", file: store.path },
-    );
-  }
-  await store.clear();
-}
-
 /** Opens a Zarr v3 or v2 array, or returns null without metadata. */
-async function openIn(store: Store, open: Open): Promise<ZarrArray | null> {
+async function openIn(store: Store, open: Open, own?: Metadata["own"]): Promise<ZarrArray | null> {
   const forbidden = new Forbidden();
   const text = await forbidden.read(store, "zarr.json", open);
   if (text !== null) {
     const json = parseJson(text, `zarr.json of ${store.path}`);
-    return new ZarrArray(store, parseMetadata(json, store.path), await fingerprintOf(text));
+    const metadata = { ...parseMetadata(json, store.path), ...(own && { own }) };
+    return new ZarrArray(store, metadata, await fingerprintOf(text));
   }
   const older = await forbidden.read(store, ".zarray", open);
   if (older === null) {
@@ -383,12 +369,15 @@ async function openIn(store: Store, open: Open): Promise<ZarrArray | null> {
     return null;
   }
   const attributes = await forbidden.read(store, ".zattrs", open);
+  const { parseMetadataV2 } = await import("./metadata-v2.ts");
   const metadata = parseMetadataV2(
     parseJson(older, `.zarray of ${store.path}`),
     attributes === null ? undefined : parseJson(attributes, `.zattrs of ${store.path}`),
     store.path,
+    own,
   );
-  return new ZarrArray(store, metadata, await fingerprintOf(older));
+  const withOwn = { ...metadata, ...(own && { own }) };
+  return new ZarrArray(store, withOwn, await fingerprintOf(older));
 }
 
 export const encodeText = (text: string): Uint8Array => new TextEncoder().encode(text);

@@ -48,8 +48,10 @@ elements outside the new shape are deleted. --append and --resize change the
 array itself.
 
 --codec may be repeated, with the codecs in the order of the specification: bytes,
-gzip, zstd, blosc, crc32c. A level follows a colon, as in zstd:3. --codec bytes turns
-compression off. With --shards, --chunks is the shape of the chunks in a shard.
+gzip, zstd, blosc, crc32c, packbits, or numcodecs.NAME with the name of a codec of
+numcodecs: lz4, shuffle, crc32 and others. A level follows a colon, as in zstd:3.
+--codec bytes turns compression off. With --shards, --chunks is the shape of the
+chunks in a shard.
 
 Examples:
   ndscatter array examples/kv-cache.cache.npy

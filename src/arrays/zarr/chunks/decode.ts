@@ -268,9 +268,14 @@ async function readIndex(
   }
   const part = partOfSource(source, index.isAtStart ? 0 : got - index.size, index.size);
   let bytes = await readAll(part);
-  for (const codec of [...index.compression].reverse()) {
-    const size = bytes.length - 4;
-    bytes = await decodeStep(codec, bytes, { size, isExact: true }, `the index of ${where}`);
+  let size: number = 16 * count;
+  const steps = index.compression.map((codec) => {
+    const step = { codec, size, isExact: true };
+    size = codec.mostEncoded(size);
+    return step;
+  });
+  for (const step of steps.reverse()) {
+    bytes = await decodeStep(step.codec, bytes, step, `the index of ${where}`);
   }
   const entries = new BigUint64Array(2 * count);
   const target = new Uint8Array(entries.buffer);

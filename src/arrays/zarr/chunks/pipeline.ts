@@ -3,17 +3,17 @@
  * the bytes. This file checks codecs and builds pipelines, which `decode.ts` and `encode.ts` run.
  */
 
-import { factOf, printValue, wrongValue } from "../../../core/foreign.ts";
+import { factOf, printValue } from "../../../core/foreign.ts";
 import { malformed, TensorError, unsupported } from "../../../core/errors.ts";
 import { rowOf, type DType } from "../../../core/tensor/dtype.ts";
 import { printShape, product } from "../../../core/tensor/shape.ts";
-import { makeBloscCodec, COMPRESSORS, nameOfShuffle, SHUFFLES } from "../codecs/blosc.ts";
 import type { ByteCodec } from "../codecs/byte-codec.ts";
-import { makeCrc32cCodec } from "../codecs/crc32c.ts";
-import { makeDeflateCodec } from "../codecs/gzip.ts";
-import type { Json, JsonObject } from "../json.ts";
+import { FILTER_NAMES, makeFilter } from "../codecs/filters.ts";
+import { makePackbitsCodec, makeSwapCodec } from "../codecs/packbits.ts";
+import { BYTE_CODECS } from "../codecs/registry.ts";
+import { makeOwnCodec, type OwnCodec } from "../codecs/own.ts";
+import type { Json } from "../json.ts";
 import { parseCodecs, parseShape, type Codec } from "../metadata.ts";
-import { makeZstdCodec } from "../codecs/zstd.ts";
 
 export interface Pipeline {
   readonly dtype: DType;
@@ -51,6 +51,8 @@ export interface ShardIndex {
   readonly size: number;
 }
 
+type OwnCodecs = ReadonlyMap<string, OwnCodec>;
+
 /** The offset and the size, in an index, of an inner chunk that is not stored. */
 export const MISSING = 2n ** 64n - 1n;
 
@@ -70,25 +72,41 @@ export function makePipeline(
   codecs: readonly Codec[],
   where: string,
   depth = 0,
+  own?: OwnCodecs,
 ): Pipeline {
   let order: readonly number[] | null = null;
   let bytes: Pick<Pipeline, "bigEndian" | "shards"> | null = null;
+  let [stored, isOrdered] = [dtype, false];
   const compression: ByteCodec[] = [];
   for (const codec of codecs) {
-    const make = BYTE_CODECS[codec.name];
-    const isElements = codec.name === "bytes" || codec.name === "sharding_indexed";
-    if (codec.name === "transpose" && bytes === null) {
+    const { name, configuration = {} } = codec;
+    const ownCodec = own?.get(name);
+    const make = BYTE_CODECS[name];
+    const filter = bytes === null ? makeFilter(name, configuration, stored, where) : null;
+    if (filter !== null) {
+      compression.push(filter.codec);
+      stored = filter.dtype;
+      isOrdered ||= filter.isOrdered;
+    } else if (name === "transpose" && bytes === null && !isOrdered) {
       order = compose(order, parseOrder(codec, shape.length, where));
-    } else if (isElements && bytes === null) {
-      const stored = transposed(shape, order);
-      bytes =
-        codec.name === "bytes"
-          ? { bigEndian: parseEndian(codec, dtype, where), shards: null }
-          : { bigEndian: false, shards: makeSharding(dtype, stored, codec, where, depth) };
+    } else if (name === "bytes" && bytes === null) {
+      const bigEndian = parseEndian(codec, stored, where);
+      // After a filter, the elements are bytes of another type, so a step of its own swaps them.
+      const isFiltered = compression.length > 0;
+      bytes = { bigEndian: bigEndian && !isFiltered, shards: null };
+      if (bigEndian && isFiltered) compression.push(makeSwapCodec(stored));
+    } else if (name === "packbits" && bytes === null) {
+      bytes = { bigEndian: false, shards: null };
+      compression.push(makePackbitsCodec(configuration, stored, where));
+    } else if (name === "sharding_indexed" && bytes === null && compression.length === 0) {
+      const shards = makeSharding(dtype, transposed(shape, order), codec, where, depth, own);
+      bytes = { bigEndian: false, shards };
+    } else if (ownCodec !== undefined && bytes !== null) {
+      compression.push(makeOwnCodec(name, ownCodec, configuration));
     } else if (make !== undefined && bytes !== null) {
-      compression.push(make(codec.configuration ?? {}, where));
+      compression.push(make(configuration, where, rowOf(dtype).bytes));
     } else if (codec.mayIgnore !== true) {
-      throw wrongCodec(codec.name, make !== undefined || isElements, where);
+      throw wrongCodec(name, bytes === null ? compression.at(-1) : undefined, where);
     }
   }
   if (bytes === null)
@@ -109,86 +127,22 @@ export function makePipeline(
   };
 }
 
-function wrongCodec(name: string, isKnown: boolean, where: string): Error {
-  if (isKnown || name === "transpose") {
-    return malformed(`the codec ${printValue(name)} of ${where} is in the wrong position`, {
-      key: "codecs",
-      file: where,
-      got: factOf(name),
-    });
+const OF_ELEMENTS = ["bytes", "transpose", "sharding_indexed", "packbits"];
+
+function wrongCodec(name: string, filter: ByteCodec | undefined, where: string): Error {
+  const fields = { key: "codecs", file: where, got: factOf(name) };
+  const known = [...OF_ELEMENTS, ...Object.keys(BYTE_CODECS), ...FILTER_NAMES];
+  if (!known.includes(name)) {
+    return unsupported(
+      `the codec ${printValue(name)} of ${where} is not supported; the supported codecs are ${known.join(", ")}`,
+      fields,
+    );
   }
-  const known = ["bytes", "transpose", "sharding_indexed", ...Object.keys(BYTE_CODECS)].join(", ");
-  return unsupported(
-    `the codec ${printValue(name)} of ${where} is not supported; the supported codecs are ${known}`,
-    { key: "codecs", file: where, got: factOf(name) },
-  );
-}
-
-type MakeByteCodec = (configuration: JsonObject, where: string) => ByteCodec;
-
-/** The object has no prototype, because a codec name from a file might equal the name of an inherited member. */
-const BYTE_CODECS: Readonly<Record<string, MakeByteCodec | undefined>> = Object.assign(
-  Object.create(null),
-  {
-    gzip: ({ level = 5 }: JsonObject, where: string) =>
-      makeDeflateCodec("gzip", parseInteger(level, "the level of gzip", 0, 9, where)),
-    zlib: ({ level = 1 }: JsonObject, where: string) =>
-      makeDeflateCodec("zlib", parseInteger(level, "the level of zlib", -1, 9, where)),
-    zstd: ({ level = 0, checksum = false }: JsonObject, where: string) =>
-      makeZstdCodec(
-        parseInteger(level, "the level of zstd", -131072, 22, where),
-        parseBoolean(checksum, "the checksum of zstd", where),
-      ),
-    blosc: parseBlosc,
-    crc32c: makeCrc32cCodec,
-  } satisfies Record<string, MakeByteCodec>,
-);
-
-function parseBlosc(configuration: JsonObject, where: string): ByteCodec {
-  const { cname = "lz4", clevel = 5, shuffle: given = "noshuffle" } = configuration;
-  const { blocksize = 0, typesize = 1 } = configuration;
-  const shuffle = nameOfShuffle(given, typesize);
-  if (!isNameIn(COMPRESSORS, cname)) {
-    throw malformed(`blosc of ${where} has the unknown compressor ${printValue(cname)}`, {
-      key: "cname",
-      file: where,
-      got: factOf(cname),
-    });
+  if (filter !== undefined && OF_ELEMENTS.includes(name)) {
+    const sentence = `the codec ${printValue(name)} of ${where} follows ${filter.name}, an order that is not supported`;
+    return unsupported(sentence, fields);
   }
-  if (!isNameIn(SHUFFLES, shuffle)) {
-    throw malformed(`blosc of ${where} has the unknown shuffle ${printValue(shuffle)}`, {
-      key: "shuffle",
-      file: where,
-      got: factOf(shuffle),
-    });
-  }
-  return makeBloscCodec({
-    cname,
-    clevel: parseInteger(clevel, "the clevel of blosc", 0, 9, where),
-    shuffle: SHUFFLES[shuffle],
-    blocksize: parseInteger(blocksize, "the blocksize of blosc", 0, 2 ** 31 - 1, where),
-    typesize: parseInteger(typesize, "the typesize of blosc", 1, 2 ** 31 - 1, where),
-  });
-}
-
-const isNameIn = (names: object, name: Json): name is string =>
-  typeof name === "string" && Object.hasOwn(names, name);
-
-function parseInteger(value: Json, what: string, low: number, high: number, where: string): number {
-  const isOne = typeof value === "number" && Number.isInteger(value);
-  if (isOne && value >= low && value <= high) return value;
-  throw malformed(
-    `${what} of ${where} must be an integer from ${low} to ${high}, got ${printValue(value)}`,
-    { key: what, file: where, got: factOf(value), expected: [low, high] },
-  );
-}
-
-function parseBoolean(value: Json, what: string, where: string): boolean {
-  if (typeof value === "boolean") return value;
-  throw wrongValue("malformed-file", `${what} of ${where} must be true or false`, value, {
-    key: what,
-    file: where,
-  });
+  return malformed(`the codec ${printValue(name)} of ${where} is in the wrong position`, fields);
 }
 
 /** Returns true for big-endian elements. The byte order may be missing only for one-byte types. */
@@ -238,6 +192,7 @@ function makeSharding(
   { configuration = {} }: Codec,
   where: string,
   depth: number,
+  own: OwnCodecs | undefined,
 ): Sharding {
   if (depth >= MAX_DEPTH)
     throw unsupported(`${where} nests more than ${MAX_DEPTH} levels of shards`, {
@@ -272,7 +227,7 @@ function makeSharding(
   }
   const index = makeIndex(configuration.index_codecs, grid, where);
   return {
-    inner: makePipeline(dtype, inner, codecs, where, depth + 1),
+    inner: makePipeline(dtype, inner, codecs, where, depth + 1, own),
     grid,
     count,
     index: { ...index, isAtStart: location === "start" },

@@ -61,7 +61,7 @@ export function unwrittenOf(codecs: readonly Codec[]): string | null {
   for (const { name, configuration = {} } of codecs) {
     const { cname, codecs: inner } = configuration;
     const isKnown = typeof cname === "string" && Object.hasOwn(COMPRESSORS, cname);
-    if (name === "blosc" && isKnown && !WRITTEN.includes(cname)) return cname;
+    if (name.endsWith("blosc") && isKnown && !WRITTEN.includes(cname)) return cname;
     const within: unknown = inner;
     if (name === "sharding_indexed" && isArray(within)) {
       return unwrittenOf(within as readonly Codec[]);

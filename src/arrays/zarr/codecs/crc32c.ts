@@ -1,12 +1,12 @@
 /**
- * Implements the codec `crc32c`, which appends a checksum of four bytes (RFC 3720). The implementation processes
- * sixteen bytes at a time with lookup tables.
+ * Implements the codec `crc32c`, which appends a checksum of four bytes (RFC 3720), and numcodecs' variants. The
+ * implementation processes sixteen bytes at a time with lookup tables.
  */
 
 import { broken, type ByteCodec } from "./byte-codec.ts";
 
-/** Castagnoli's polynomial, reflected. */
-const POLYNOMIAL = 0x82f63b78;
+/** The polynomials of Castagnoli and of zlib, reflected. */
+export const POLYNOMIALS = { crc32c: 0x82f63b78, crc32: 0xedb88320 } as const;
 
 /** The size of a checksum, in bytes. */
 const WIDTH = 4;
@@ -18,11 +18,11 @@ const STEP = 16;
  * Computes the lookup tables. Table k contains the checksum of each byte followed by k zeros. All tables share one
  * array of signed numbers, because separate arrays are half as fast, and unsigned numbers a third as fast.
  */
-function makeTables(): Int32Array {
+function makeTables(polynomial: number): Int32Array {
   const tables = new Int32Array(256 * STEP);
   for (let byte = 0; byte < 256; byte++) {
     let crc = byte;
-    for (let bit = 0; bit < 8; bit++) crc = crc & 1 ? (crc >>> 1) ^ POLYNOMIAL : crc >>> 1;
+    for (let bit = 0; bit < 8; bit++) crc = crc & 1 ? (crc >>> 1) ^ polynomial : crc >>> 1;
     tables[byte] = crc;
   }
   for (let at = 256; at < tables.length; at++) {
@@ -36,8 +36,10 @@ function makeTables(): Int32Array {
  * Returns a function that computes checksums. Computing its tables takes 20 µs. The second argument is the checksum of
  * all preceding bytes, so that bytes may arrive in parts.
  */
-export function makeCrc32c(): (bytes: Uint8Array, before?: number) => number {
-  const t = makeTables();
+export function makeCrc32c(
+  name: keyof typeof POLYNOMIALS = "crc32c",
+): (bytes: Uint8Array, before?: number) => number {
+  const t = makeTables(POLYNOMIALS[name]);
   const byBytes = (from: number, bytes: Uint8Array): number => {
     let crc = from;
     for (let at = 0; at < bytes.length; at++) crc = (crc >>> 8) ^ t[(crc ^ bytes[at]) & 0xff];
@@ -82,26 +84,32 @@ export function makeCrc32c(): (bytes: Uint8Array, before?: number) => number {
   };
 }
 
-export function makeCrc32cCodec(): ByteCodec {
-  const checksum = makeCrc32c();
+export function makeChecksumCodec(
+  name: keyof typeof POLYNOMIALS,
+  location: "start" | "end",
+): ByteCodec {
+  const checksum = makeCrc32c(name);
+  const isFirst = location === "start";
   return {
-    name: "crc32c",
+    name,
     fixedSize: (size) => size + WIDTH,
     mostEncoded: (size) => size + WIDTH,
     ratio: 1,
     held: { decode: () => 0, encode: () => 0 },
     async decode(bytes) {
-      const end = bytes.length - WIDTH;
-      if (end < 0) throw broken("it has no checksum");
+      const size = bytes.length - WIDTH;
+      if (size < 0) throw broken("it has no checksum");
       const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
-      const content = bytes.subarray(0, end);
-      if (view.getUint32(end, true) !== checksum(content)) throw broken("its checksum is wrong");
+      const content = isFirst ? bytes.subarray(WIDTH) : bytes.subarray(0, size);
+      const stored = view.getUint32(isFirst ? 0 : size, true);
+      if (stored !== checksum(content)) throw broken("its checksum is wrong");
       return content;
     },
     async encode(bytes) {
       const encoded = new Uint8Array(bytes.length + WIDTH);
-      encoded.set(bytes);
-      new DataView(encoded.buffer).setUint32(bytes.length, checksum(bytes), true);
+      encoded.set(bytes, isFirst ? WIDTH : 0);
+      const at = isFirst ? 0 : bytes.length;
+      new DataView(encoded.buffer).setUint32(at, checksum(bytes), true);
       return encoded;
     },
   };

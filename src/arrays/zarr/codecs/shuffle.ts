@@ -1,7 +1,10 @@
 /**
- * Implements blosc's shuffles, which group bytes or bits of equal weight, because these are often similar in
- * neighboring elements. Bytes after the last whole element of a block are not moved.
+ * Implements blosc's shuffles and the codec `numcodecs.shuffle`, which group bytes or bits of equal weight, because
+ * these are often similar in neighboring elements. Bytes after the last whole element of a block are not moved.
  */
+
+import { broken, type ByteCodec } from "./byte-codec.ts";
+import { newBytes } from "../chunks/buffers.ts";
 
 export const unshuffleBytes = (from: Uint8Array, into: Uint8Array, width: number): void =>
   moveBytes(from, into, width, true);
@@ -131,4 +134,26 @@ function moveBits(from: Uint8Array, into: Uint8Array, width: number, isBack: boo
     }
   }
   into.set(from.subarray(count * width), count * width);
+}
+
+/** Makes the codec `numcodecs.shuffle`, which moves the bytes of whole chunks. */
+export const makeShuffleCodec = (width: number): ByteCodec => ({
+  name: "numcodecs.shuffle",
+  fixedSize: (size) => size,
+  mostEncoded: (size) => size,
+  ratio: 1,
+  held: { decode: () => 0, encode: () => 0 },
+  decode: async (bytes) => shuffled(bytes, width, true),
+  encode: async (bytes) => shuffled(bytes, width, false),
+  unwritable: (size) =>
+    width > 1 && size % width !== 0 ? `${size} bytes are not whole elements of shuffle` : null,
+});
+
+function shuffled(bytes: Uint8Array, width: number, isBack: boolean): Uint8Array {
+  if (width > 1 && bytes.length % width !== 0) throw broken("it ends within an element");
+  const into = newBytes(bytes.length);
+  // The width comes from a file, so it must not decide how long a loop runs.
+  if (width <= 1 || bytes.length <= width) into.set(bytes);
+  else moveBytes(bytes, into, width, isBack);
+  return into;
 }

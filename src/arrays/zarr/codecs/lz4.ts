@@ -1,0 +1,44 @@
+/** Implements `numcodecs.lz4`: the decoded size in four little-endian bytes, and one LZ4 block. */
+
+import { printCount } from "../../../core/foreign.ts";
+import { decodeLz4, encodeLz4 } from "./blosc-streams.ts";
+import { broken, mostCompressed, type ByteCodec } from "./byte-codec.ts";
+
+/** The size of the header, in bytes. */
+const HEADER = 4;
+
+/** The maximum number of bytes that LZ4 encodes (LZ4_MAX_INPUT_SIZE). */
+const MOST = 0x7e000000;
+
+const unwritable = (size: number): string | null =>
+  size > MOST ? `lz4 encodes at most ${MOST} bytes, not ${size}` : null;
+
+export const makeLz4Codec = (acceleration: number): ByteCodec => ({
+  name: "numcodecs.lz4",
+  fixedSize: () => null,
+  mostEncoded: mostCompressed,
+  // A length of 255 takes one byte.
+  ratio: 255,
+  held: { decode: () => 0, encode: mostCompressed },
+  unwritable,
+  async decode(bytes, { size, isExact }) {
+    if (bytes.length < HEADER) throw broken("it is truncated");
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+    const promised = view.getUint32(0, true);
+    if (isExact ? promised !== size : promised > size) {
+      throw broken(`it decodes to ${printCount(promised, "byte")}, not ${size}`);
+    }
+    const into = new Uint8Array(promised);
+    decodeLz4(bytes.subarray(HEADER), into);
+    return into;
+  },
+  async encode(bytes) {
+    const refusal = unwritable(bytes.length);
+    if (refusal !== null) throw broken(refusal);
+    const stream = encodeLz4(bytes, Math.max(1, acceleration));
+    const encoded = new Uint8Array(HEADER + stream.length);
+    new DataView(encoded.buffer).setUint32(0, bytes.length, true);
+    encoded.set(stream, HEADER);
+    return encoded;
+  },
+});

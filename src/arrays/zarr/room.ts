@@ -1,0 +1,44 @@
+/** Checks that a location is free for a new array, or makes it free. */
+
+import { TensorError } from "../../core/errors.ts";
+import type { CreateOptions } from "./create.ts";
+import { readKey } from "./read-key.ts";
+import type { Store } from "./stores/store.ts";
+
+export const isThere = ({ path }: Store): TensorError =>
+  new TensorError("attribute", `${path} exists; pass overwrite: true, or choose another path`, {
+    key: "overwrite",
+    file: path,
+  });
+
+export const makeRoom = (store: Store, { overwrite }: CreateOptions): Promise<void> =>
+  overwrite === true ? clear(store) : checkFree(store);
+
+async function checkFree(store: Store): Promise<void> {
+  if (!(await isFree(store))) throw isThere(store);
+}
+
+/** Returns true if the store contains neither an array nor a group. */
+export async function isFree(store: Store): Promise<boolean> {
+  for (const key of ["zarr.json", ".zarray", ".zgroup"]) {
+    const source = await store.open(key);
+    await source?.close();
+    if (source !== null) return false;
+  }
+  return true;
+}
+
+/** Removes the array in a store, but never a group, because a group contains other arrays. */
+async function clear(store: Store): Promise<void> {
+  const text = await readKey(store, "zarr.json", (key) => store.open(key));
+  const isGroup = text !== null && new TextDecoder().decode(text).includes('"group"');
+  const old = await readKey(store, ".zgroup", (key) => store.open(key));
+  if (isGroup || old !== null) {
+    throw new TensorError(
+      "attribute",
+      `${store.path} is a group, which an array must not overwrite`,
+      { key: "location", file: store.path },
+    );
+  }
+  await store.clear();
+}
