@@ -104,8 +104,8 @@ export async function main(argv: readonly string[], given: Io): Promise<Status> 
 }
 
 /**
- * Replaces `help NAME` by `NAME --help`, because commander knows neither `help` for the commands of `job` nor an error
- * for an unknown name after `help`.
+ * Replaces `help NAME` by `NAME --help`, because commander does not support `help` for the commands of `job`, and
+ * reports no error for an unknown name after `help`.
  */
 function withoutHelp(program: Command, argv: readonly string[]): readonly string[] {
   const [first, name, ofJob = "-"] = argv;

@@ -106,8 +106,9 @@ export function sentenceOf(error: TensorError): string {
 }
 
 /**
- * Returns true for an error of any realm, or for one with this name. The class is not compared, because Jest, for
- * example, runs code in a realm of its own, where errors of Node's modules are not instances of `Error`.
+ * Returns true for an error of any realm; with `name`, only for an error of this name. The class is not compared,
+ * because Jest, for example, runs code in a realm of its own, where errors of Node's modules are not instances of
+ * `Error`.
  */
 export function isError(value: unknown, name?: string): value is Error {
   try {

@@ -302,7 +302,8 @@ export function nearestName(name: string, names: Iterable<string>): string | nul
 }
 
 /**
- * Returns the number of letters to insert, delete, replace or swap with the next (optimal string alignment distance).
+ * Returns the number of edits that change `a` to `b`: inserting, deleting or replacing a letter, or swapping two
+ * adjacent letters (optimal string alignment distance).
  */
 function distanceOf(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, at) => at);

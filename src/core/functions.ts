@@ -40,8 +40,7 @@ import type { IndexLists, UpdateLists } from "./tensor/arguments.ts";
  *
  * @param data rank r >= 1, any data type
  * @param indices int32 or int64 tensor, typed array or nested list of rank q >= 1; its last axis holds tuples of k <= r
- * indices,
- *   each in [-s, s-1] for an axis of size s
+ *   indices, each in [-s, s-1] for an axis of size s
  * @param updates data's type and the shape `indices.shape[:-1] ++ data.shape[k:]`
  * @param options `reduction`, `"none"` by default; `duplicates`, `includeSelf`, `bounds`, `negative` and `out` as
  *   described in `ScatterOptions`
@@ -90,8 +89,7 @@ export function scatterND(
  *
  * @param data rank r >= 1, any data type
  * @param indices int32 or int64 tensor, typed array or nested list of rank r, with values in [-s, s-1] for an axis of
- * size s; no
- *   larger than data along the other axes
+ *   size s; no larger than data along the other axes
  * @param updates data's type and the shape of indices
  * @param options `axis` in [-r, r-1], 0 by default, and the options of `scatterND`
  * @returns `options.out`, or a new tensor of data's type and shape
@@ -136,8 +134,7 @@ export function scatterElements(
  *
  * @param data rank r >= 1, any data type
  * @param indices int32 or int64 tensor, typed array or nested list of rank q >= 1; its last axis holds tuples of k
- * indices, 1 <= k
- *   <= r - b, each in [-s, s-1] for an axis of size s
+ *   indices, 1 <= k <= r - b, each in [-s, s-1] for an axis of size s
  * @param options `batchDims` b, less than q and r, 0 by default: data and indices have equal sizes along the first b
  *   axes, and each tuple addresses its own batch; `bounds`, `negative` and `out` as described in `GatherOptions`
  * @returns `options.out`, or a new tensor of data's type and the shape `indices.shape[:-1] ++ data.shape[b+k:]`
@@ -176,8 +173,7 @@ export function gatherND(data: unknown, indices: unknown, options?: object): Ten
  *
  * @param data rank r >= 1, any data type
  * @param indices int32 or int64 tensor, typed array or nested list of rank r, with values in [-s, s-1] for an axis of
- * size s; no
- *   larger than data along the other axes
+ *   size s; no larger than data along the other axes
  * @param options `axis` in [-r, r-1], 0 by default; `bounds`, `negative` and `out` as in `gatherND`
  * @returns `options.out`, or a new tensor of data's type and the shape of indices
  * @throws TensorError the errors of `gatherND`, and `axis`
@@ -210,8 +206,7 @@ export function gatherElements(data: unknown, indices: unknown, options?: object
  *
  * @param data rank r >= 1, any data type
  * @param indices int32 or int64 tensor, typed array or nested list of any rank q, with values in [-s, s-1] for an axis
- * of size s; a
- *   scalar index removes the axis
+ *   of size s; a scalar index removes the axis
  * @param options `axis` in [-r, r-1], 0 by default; `batchDims` b, at most axis, 0 by default: data and indices have
  *   equal sizes along the first b axes, and each index selects from its own batch (a negative b counts from q);
  *   `bounds`, `negative` and `out` as in `gatherND`

@@ -286,7 +286,7 @@ export const FILES = {
   /** Maximum average ms of a blocking sync or read: a small file takes 0.38 ms in a group of 8 syncs, 0.55 ms alone. */
   slowSync: 0.1,
   slowRead: 0.1,
-  /** Number of non-blocking calls before a blocking call is tried again, and ms of blocking reads in a row. */
+  /** `rest`: promise-based calls until a blocking call is tried again. `turn`: most ms of blocking calls in a row. */
   rest: 1000,
   turn: 2,
 };

@@ -37,8 +37,9 @@ import { sortByKey } from "./stages/sort.ts";
 import { Workspace } from "./stages/workspace.ts";
 
 /**
- * The maximum size, in bytes, of more than two chunks that are read at the same time. Fresh memory takes longer than it
- * saves: a file in chunks of 64 MB takes 0.18 s of processor time with two at a time, and 0.31 s with eight.
+ * The maximum total size, in bytes, of chunks that are read at the same time. Two chunks may exceed this size. Memory
+ * for more chunks costs more time than it saves: a file in chunks of 64 MB takes 0.18 s of processor time two at a
+ * time, and 0.31 s eight at a time.
  */
 const TOGETHER = 2 ** 25;
 
@@ -131,7 +132,7 @@ function lanesOf({ memory }: JobRequest, { spec, parts }: PlannedJob): number {
   return Math.max(0, Math.min(useful, Math.floor(spare / reading)));
 }
 
-/** The states of inputs before they were read. */
+/** Detects inputs that change while they are read. Records the state of each input before it is read. */
 class Seen {
   readonly #states: { array: ChunkedArray; name: string; box: Box; state: string }[] = [];
 
@@ -140,12 +141,12 @@ class Seen {
     this.#states.push({ array, name, box, state: await array.stateOf(box.start, box.shape) });
   }
 
-  /** Throws an `attribute` error if an input has changed since. */
+  /** Throws an `attribute` error if an input has changed since its state was recorded. */
   async check(): Promise<void> {
     await inGroups(this.#states, async ({ array, name, box: { start, shape }, state }) => {
       if ((await array.stateOf(start, shape)) === state) return;
       const { path: file } = array.location;
-      const sentence = `${name} (${file}) changed while it was read; gather again when nothing writes to it`;
+      const sentence = `${name} (${file}) changed while it was read; gather again when no program writes to the file`;
       throw new TensorError("attribute", sentence, { input: name, key: name, file });
     });
   }
@@ -235,7 +236,8 @@ async function gatherAll(
 }
 
 /**
- * Calls `action` for all items, with at most `lanes` items at the same time. Throws the first error after all ended.
+ * Calls `action` for all items, with at most `lanes` calls at the same time. When all lanes have ended, the first error
+ * is thrown.
  */
 async function inLanes<T>(
   items: readonly T[],

@@ -45,7 +45,7 @@ export function metadataV2Of(metadata: Metadata, where: string): MetadataV2 {
   };
 }
 
-/** What to change instead of the version, by option. */
+/** Advice in errors, by option: alternatives to Zarr v3. */
 const OTHER = {
   codecs: "other codecs",
   fillValue: "another fill value",

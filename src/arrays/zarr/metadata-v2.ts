@@ -74,7 +74,7 @@ function namesIn({ _ARRAY_DIMENSIONS: names }: JsonObject, rank: number): readon
   return areNames ? (names as readonly string[]) : null;
 }
 
-/** The filters of Zarr v2 in the words of v3, where those of elements precede the codec `bytes`. */
+/** Zarr v2 filters as codecs of v3: filters of elements precede the codec `bytes`, and filters of bytes follow it. */
 interface Filters {
   readonly elements: readonly Codec[];
   readonly bytes: readonly Codec[];
@@ -84,8 +84,9 @@ interface Filters {
 }
 
 /**
- * Translates filters. Zarr v2 gives each filter the data types and byte orders of its elements, which must follow from
- * each other, as in v3.
+ * Translates filters. Zarr v2 states the data types and byte orders of each filter's elements. The decoded type of the
+ * first filter must be the array's type, and the decoded type of any other filter must be the encoded type of the
+ * filter before it, as in v3.
  */
 function filtersOf(
   filters: Json | undefined,

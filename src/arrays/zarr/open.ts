@@ -41,7 +41,7 @@ export interface OpenOptions {
   readonly signal?: Signal | undefined;
   /**
    * Codecs from bytes to bytes that ndscatter lacks, by their names in Zarr v3. A codec that Zarr v2 calls NAME is
-   * `numcodecs.NAME`. Jobs refuse arrays with such codecs, because their threads open the arrays again.
+   * `numcodecs.NAME`. Jobs refuse arrays with such codecs, because functions cannot be passed to the threads of a job.
    */
   readonly codecs?: OwnCodecs | undefined;
 }

@@ -113,7 +113,7 @@ function operatorTask(op: string, options: CallOptions): Task {
   };
 }
 
-/** The task of a whole model. The default of `placed`, the node of `call`, is the model's only scatter or gather. */
+/** The task of a whole model. By default, `placed`, the node of `call`, is the model's first scatter or gather. */
 export function modelTask(
   file: string,
   model: Model,
@@ -178,7 +178,10 @@ function nodeTask(
   };
 }
 
-/** Reads the inputs of a call. `others` are further files of the command: one of all may be standard input. */
+/**
+ * Reads the inputs of a call. Among the model, the inputs and `others`, further files of the command, at most one may
+ * be standard input.
+ */
 export function readCall(
   io: Io,
   task: Task,

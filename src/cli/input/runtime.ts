@@ -178,7 +178,7 @@ function withWeights(
   return [bytes, { extra: { session } }];
 }
 
-/** Moves external tensor data into a part of a model, with its functions and bodies. */
+/** Returns a model whose tensors, also in functions and bodies, contain their external data. */
 const withOwnData = ({ functions, ...model }: Model): Model => ({
   ...model,
   graph: ownGraph(model.graph),

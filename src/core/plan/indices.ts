@@ -195,7 +195,7 @@ function boundedOffsets(
 /**
  * Copies a job's indices, as two words each, and replaces every index outside its axis: by the nearest valid index
  * (`clip`), or by 0 with a mark. Copying is slow, but only jobs with an index outside its axis need the copy. If such
- * an index is an error, the error is reported, because engines find only the first bad index.
+ * indices are errors, `onBad` gets every error, because engines find only the first bad index.
  */
 function boundedWords(
   job: IndexJob,

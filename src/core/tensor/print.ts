@@ -263,11 +263,11 @@ function printScientific(magnitudes: readonly number[], format: FloatFormat): st
 }
 
 /**
- * Returns the shortest decimal that reads back as `value` (finite, not negative) in its format, with as many digits as
- * `limits` allows for the exponent (the float32 nearest to 0.1 is not the double 0.1, but prints as 0.1); the last
- * digit is rounded to nearest, ties to even. The first digit has the place value 10^exponent, and trailing zeros are
- * dropped. The algorithm is Steele & White's digit generation in exact integers, because JavaScript prints the digits
- * of a double, and its `toFixed` rounds ties up.
+ * Returns the shortest decimal that reads back as `value` (finite, not negative) in its format: the float32 nearest to
+ * 0.1 prints as 0.1, although this float32 is not the double 0.1. `limits` gives the minimum and maximum number of
+ * digits for an exponent; the last digit is rounded to nearest, ties to even. The first digit has the place value
+ * 10^exponent, and trailing zeros are dropped. The algorithm is Steele & White's digit generation in exact integers,
+ * because JavaScript prints the digits of a double, and its `toFixed` rounds ties up.
  */
 function toDecimal(
   value: number,

@@ -35,8 +35,8 @@ export interface Operands extends Made {
 
 /**
  * Divides slices of whole words into units of one or four words that an invocation moves together. Returns the number
- * of units per slice, or null for slices with parts of words. `from` is the source of slices. Vectors of four words
- * require a source that is not empty, because they exceed the smallest binding.
+ * of units per slice, or null for slices with parts of words. `from` is the source of slices. If `from` is empty, no
+ * vectors of four words are used, because a vector exceeds the smallest binding.
  */
 function unitsOf(
   dtype: DType,

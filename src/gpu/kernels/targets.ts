@@ -96,7 +96,7 @@ export function lookupOf({ count, batches, repeat, span }: Targets): Lookup {
 }
 
 /**
- * WGSL that finds the target `t` of the element `i` of the sequential side, and its element `to` of the random side.
+ * WGSL that finds, for the element `i` of the sequential side, the target `t` and the element `to` of the random side.
  */
 export const TO_ELEMENT = `  let t = targetOf(i / params.slice);
   if (t == NOWHERE) { return; }

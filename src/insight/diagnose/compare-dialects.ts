@@ -154,9 +154,7 @@ function resultIn(record: DialectRecord, given: ReadCall): Made | "error" | "und
   return waysOf(rule, words).reduce((made, way) => followed(made, facts, way), placed);
 }
 
-/**
- * A hypothesis, the name of its variant, and the id that describes a visible change, by default that of the hypothesis.
- */
+/** A hypothesis, the name of its variant, and an id for a visible change: by default, the id of the hypothesis. */
 type Way = readonly [id: DiagnosisId, name?: VariantName, seen?: DiagnosisId];
 
 /** Returns the hypotheses that describe how a dialect combines elements. */

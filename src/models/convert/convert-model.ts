@@ -79,7 +79,7 @@ export function convertModel(
   const { domain, opset } = checked;
   const names = new Names(model.graph);
   const from = domainOf(model);
-  // A translated graph has no place for the unchanged nodes of another format.
+  // Nodes that stay unchanged, as `force` allows, cannot be part of a graph in another format.
   const log = new ConversionLog(checked, force && from === domain);
   checkKnown(model, from, force, log);
   const converted = convertWhole({ model, target: checked, names, log }, from);

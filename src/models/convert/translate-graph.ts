@@ -144,7 +144,7 @@ class Translation {
       inputs: inputs.map((value) => typed(value.name)),
       outputs: outputs.map((value) => typed(value.name)),
       nodes: this.#nodes,
-      // Constants without the data of their file, which only a writer of the same format can use.
+      // Constants lose the encoded data of their file, which only a writer of the same format can use.
       constants: constants
         .filter((one) => uses.has(one.name))
         .map((one) => {

@@ -1,6 +1,6 @@
 /**
- * Sessions of the user's runtime, with settings that may fix a fault, of the original model and of older versions; and
- * measurements in them: whether faulty nodes become correct, whether runs agree, and how long a run takes.
+ * Opens sessions of the user's runtime: of the original model, of older versions, and with settings that may fix a
+ * fault. Measures in these sessions whether faulty nodes become correct, whether runs agree, and how long a run takes.
  */
 
 import { recovering } from "../../core/errors.ts";
@@ -54,9 +54,9 @@ export interface ModelRuns {
 }
 
 /**
- * Opens a session and runs it, up to `most` times, while `each` returns true and within `time` ms. The time begins with
- * the run number `from`, and run 0 and this run are always made. Runs are sequential, so that each run has the whole
- * machine. Returns the runtime's message if the runtime fails; otherwise null.
+ * Opens a session and runs it up to `most` times, while `each` returns true. The time limit `time`, in ms, begins with
+ * the run number `from`. Run 0 and run `from` take place regardless of the time. Runs are sequential, so that each run
+ * has the whole machine. Returns the runtime's message if the runtime fails; otherwise null.
  */
 async function repeat(
   { open, feeds }: Pick<NodeCheck, "open" | "feeds">,
@@ -164,8 +164,8 @@ export const SETTINGS: readonly { readonly title: string; readonly settings: Ses
 ];
 
 /**
- * Returns a session maker with settings. `wasRead` is false until `createSession` has read every setting; a setting
- * that it ignores has no effect on the session.
+ * Returns a session maker with settings. `wasRead` returns false until `createSession` has read every setting. A
+ * setting that `createSession` never reads has no effect on the session.
  */
 export function withSettings(
   createSession: CreateSession,

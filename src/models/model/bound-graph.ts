@@ -31,7 +31,8 @@ export function calledGraph(
   const absent = new Set(omitted.map(({ name }) => name));
   const attributes: Readonly<Record<string, Attribute>> = { ...defaults, ...call.attributes };
   const attributeFor = (one: Attribute): Attribute | undefined => {
-    // A graph that the call gives belongs to the caller, so its references are not those of the function.
+    // A graph attribute of the call belongs to the caller, so its references are not resolved with the function's
+    // attributes.
     if (isReference(one)) return attributes[one.reference];
     return one.type === "other" && one.graphs ? { ...one, graphs: one.graphs.map(bound) } : one;
   };

@@ -14,7 +14,7 @@ import { WIRE } from "./schema.ts";
 /** The maximum number of bytes in a varint, the last of which contains bit 63. */
 const MAX_VARINT = 10;
 
-/** The maximum number of bytes of a tag, and of a length or a number after it. */
+/** The maximum total size, in bytes, of a tag and of the length or number after it. */
 const MAX_HEAD = 2 * MAX_VARINT;
 
 /**
@@ -121,7 +121,7 @@ export class Records {
     const value = this.#varint(limit);
     if (!Number.isSafeInteger(value))
       throw this.#fault(this.#at, "follows a length or a number of 2^53 or more");
-    // Runtimes refuse longer encodings of such a number.
+    // Runtimes refuse encodings of more than 5 bytes for numbers below 2^32.
     if (this.#at - start > 5 && value < 2 ** 32)
       throw this.#fault(this.#at, "follows a tag or a length of more than 5 bytes");
     return value;
@@ -142,7 +142,9 @@ export class Records {
     throw this.#fault(this.#at, what, { limit: MAX_VARINT });
   }
 
-  /** Reads the next window, unless the window contains all bytes of the next record but its payload. */
+  /**
+   * Reads the next window, unless the current window contains the next record's tag and the length or number after it.
+   */
   #fill(): void {
     const at = this.#at;
     const skipped = at - this.#windowStart - this.#window.length;

@@ -65,11 +65,10 @@ export type Values = Record<string, unknown> & { unknown?: Uint8Array[] };
 /**
  * Decodes a message. If a field that is not a list occurs several times, the last value counts, and messages are
  * merged.
- * @param what the file's part that errors name
+ * @param what the name of the file's part in errors
  * @param parts the running count of a model's parts
  * @throws TensorError `malformed-file` for bytes that are not a message of the schema, `too-large` for more parts than
- * a
- *   model of this size may have
+ *   a model of this size may have
  */
 export function decode<S extends AnySchema>(
   schema: S,

@@ -64,8 +64,7 @@ interface Pending {
  * @param freeOf a function that measures free disk space, for a pool without threads
  * @param options the number of threads, the memory, and the allowed folders
  * @throws TensorError `attribute` unless `memory` and `threads` are positive integers, or `threads` is 0, and for
- * `roots`
- *   that are not two lists
+ *   `roots` that are not two lists
  *
  * @example
  * ```ts
@@ -180,7 +179,7 @@ class Slot {
   #make(): Worker {
     const worker = new Worker(new URL(WORKER, import.meta.url), {
       workerData: this.#options,
-      // Arguments such as `--input-type`, with which this process may read its program as text, are not for a file.
+      // Node's arguments are not inherited, because `--input-type`, for example, is an error for a program in a file.
       execArgv: [],
       // The option is omitted in Bun, which would print a warning.
       ...(!("bun" in process.versions) && { resourceLimits: { maxYoungGenerationSizeMb: YOUNG } }),

@@ -277,7 +277,7 @@ async function runStage(
   }
 }
 
-/** The number of times that a run looks for other processes in the time in which each of them renews its record. */
+/** The number of checks for other processes per renewal interval of their records. */
 const LOOKS = 20;
 
 /** Notices other processes that run the same job. */

@@ -136,7 +136,7 @@ function addressTogether(
   }
 }
 
-/** Passes the rows that all blocks request from a chunk. */
+/** Passes the rows that each block requests from a chunk to `wants`. */
 async function readRows(
   job: JobContext,
   task: ChunkTask,
@@ -186,7 +186,7 @@ export async function readWanted(
   if (!isReadByRows(array) || entries * gap >= size || address.addressed === 0)
     return { bytes: (await readData(job, task, memory)).bytes, moveRows: () => {} };
   const [length, ...rest] = box.shape;
-  // The variable `step` counts bytes per coordinate on the first axis, and `ofPlace` counts rows.
+  // Per coordinate on the first axis, `step` is the number of bytes, and `ofPlace` the number of rows.
   const step = size / length;
   const ofPlace = product(splitShape(rest, address.addressed - 1).lead);
   const wanted = new Set<number>();

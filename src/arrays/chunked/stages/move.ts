@@ -46,8 +46,8 @@ export function gatherSlices(
 }
 
 /**
- * Writes slices of `slice` elements, so that the slice of data at offset p becomes update p, or update `source[p]` if a
- * source is given.
+ * Writes slices of `slice` elements: update p, or update `source[p]` if `source` is given, replaces the slice of data
+ * at `offsets[p]`.
  */
 export function placeSlices(
   executor: Executor,

@@ -19,8 +19,8 @@ export async function placeBlock(job: JobContext, block: number, memory: Workspa
 }
 
 /**
- * Writes the output chunks of a block, and returns their stored sizes. `slicesOf` returns a piece of each slice in the
- * block, in position order.
+ * Writes the output chunks of a block, and returns their stored sizes. `slicesOf(piece)` returns this piece of every
+ * slice in the block, in position order.
  */
 export async function writeBlock(
   job: JobContext,

@@ -91,7 +91,7 @@ export function makePipeline(
       order = compose(order, parseOrder(codec, shape.length, where));
     } else if (name === "bytes" && bytes === null) {
       const bigEndian = parseEndian(codec, stored, where);
-      // After a filter, the elements are bytes of another type, so a step of its own swaps them.
+      // After a filter, elements may have another type, so a separate step swaps their bytes.
       const isFiltered = compression.length > 0;
       bytes = { bigEndian: bigEndian && !isFiltered, shards: null };
       if (bigEndian && isFiltered) compression.push(makeSwapCodec(stored));

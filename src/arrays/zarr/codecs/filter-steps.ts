@@ -83,7 +83,7 @@ export function sums(bytes: Uint8Array, stored: DType, dtype: DType): Uint8Array
     return bytesOf(into);
   }
   if (dtype === "float32" && rowOf(stored).bytes >= 4 && stored !== dtype) {
-    // NumPy adds in the type that holds both, which is float64, and rounds each sum.
+    // NumPy adds in float64, the type that can hold both types. Each sum is rounded when it is stored.
     let sum = 0;
     for (let at = 0; at < from.length; at++) {
       sum = at === 0 ? Number(from[at]) : sum + Number(from[at]);
@@ -91,8 +91,8 @@ export function sums(bytes: Uint8Array, stored: DType, dtype: DType): Uint8Array
     }
     return bytesOf(into);
   }
-  // The entries of both arrays are numbers, or of both bigints. An element is converted before it is added, so that
-  // floats are rounded as in NumPy.
+  // Either the entries of both arrays are numbers, or the entries of both are bigints. Each element is converted before
+  // it is added, so that floats are rounded as in NumPy.
   const numbers = into as Float64Array;
   if (from.length > 0) entries[0] = from[0];
   for (let at = 1; at < from.length; at++) {
@@ -154,12 +154,12 @@ function converter(dtype: DType, isFromFloat: boolean): (value: Scalar) => Scala
 const exactInteger = (value: Scalar): Scalar =>
   Number.isSafeInteger(value) || !Number.isFinite(Number(value)) ? value : BigInt(value);
 
-/** Returns an integer as a float whose conversion to `dtype` is rounded once. */
+/** Converts an integer to a float that rounds to the same value of `dtype` as the integer itself. */
 function wideFloat(value: Scalar, dtype: DType): number {
   if (typeof value === "number" || dtype === "float64") return Number(value);
   const low = value & 0x7ffn;
   const isSmall = BigInt.asIntN(53, value) === value;
-  // The lowest of 53 bits records whether any bit below is set, which is all that rounding needs.
+  // The lowest of the 53 bits is set if any dropped bit is set, which is all that later rounding needs.
   return isSmall ? Number(value) : Number((value >> 11n) | (low === 0n ? 0n : 1n)) * 2048;
 }
 
@@ -237,7 +237,7 @@ export function castExactly(
     if (limits === null) {
       const wide = wideFloat(value, dtype);
       const near = nearest(wide);
-      // A bigint is compared exactly, and NaN is not rounded.
+      // True if `near` differs from `value`: a bigint is compared exactly, and comparisons with NaN are false.
       const isRounded = near >= value !== near <= value;
       if (rounding !== "nearest-even" && isRounded) {
         throw new OtherKind(`rounding ${rounding} to ${dtype} is not supported`);

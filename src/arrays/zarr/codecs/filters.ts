@@ -1,7 +1,7 @@
 /**
- * Codecs from elements to elements. The pipeline runs them on little-endian bytes after the codec `bytes`, which gives
- * the same result, so a filter is a `ByteCodec` that changes the data type. This file checks their configurations;
- * `filter-steps.ts` does the arithmetic, and is loaded with the first chunk.
+ * Codecs from elements to elements. In metadata, these codecs precede the codec `bytes`. The pipeline runs them after
+ * `bytes`, on little-endian bytes, which gives the same result, so a filter is a `ByteCodec` that changes the data
+ * type. This file checks the configurations; `filter-steps.ts` does the arithmetic, and is loaded with the first chunk.
  */
 
 import { factOf, printValue } from "../../../core/foreign.ts";
@@ -30,7 +30,7 @@ interface Work {
   /** Absent if encoding would lose values. */
   readonly encode?: (steps: Steps, bytes: Uint8Array) => Uint8Array;
   readonly isOrdered?: true;
-  /** Returns the encoded size, if elements do not keep whole bytes. */
+  /** Converts the decoded size to the encoded size, in bytes. Absent if every encoded element takes whole bytes. */
   readonly sizeOf?: (size: number) => number;
 }
 
@@ -174,7 +174,7 @@ function typesOf(id: string, configuration: JsonObject, dtype: DType, where: str
   return stored;
 }
 
-/** Returns false for types whose sums in NumPy are inexact, or which files do not have. */
+/** Returns false for pairs of types whose sums in NumPy are inexact, and for pairs that do not occur in files. */
 function areSummed(stored: DType, dtype: DType): boolean {
   if (stored === "float16" || dtype === "float16") return false;
   if (isFloat(dtype)) return rowOf(stored).family !== "int64";

@@ -17,7 +17,7 @@ export const makeLz4Codec = (acceleration: number): ByteCodec => ({
   name: "numcodecs.lz4",
   fixedSize: () => null,
   mostEncoded: mostCompressed,
-  // A length of 255 takes one byte.
+  // Each byte of an LZ4 length stands for at most 255 decoded bytes.
   ratio: 255,
   held: { decode: () => 0, encode: mostCompressed },
   unwritable,

@@ -11,7 +11,9 @@ import { oneOf } from "./registry.ts";
 
 const NONE = { decode: () => 0, encode: () => 0 };
 
-/** Bits of whole bytes are a copy; `first_bit` and `last_bit` are supported only for all bits of an element. */
+/**
+ * Copies elements of whole bytes. `first_bit` and `last_bit` are supported only if they select all bits of an element.
+ */
 export function makePackbitsCodec(
   { padding_encoding: given = "none", first_bit: first, last_bit: last }: JsonObject,
   dtype: DType,

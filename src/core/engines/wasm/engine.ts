@@ -251,8 +251,8 @@ export class WasmSession implements WasmActions, IndexReader {
     if (isGather && threading?.gather(this.#engine, this, plan, dtype, random, sequential))
       return true;
     const done = attempt(() => {
-      // Every memory can look up kernels, so a larger memory is created only if a kernel exists. Gathers always have
-      // one.
+      // Kernels can be looked up in any memory, so a larger memory is created only after a kernel was found. Every
+      // gather has a kernel.
       const known = isGather ? null : (shared ?? this.#engine.scratch(0));
       if (known !== null && known.kernels().of(dtype, step) === undefined) return false;
       const arena = this.arenaOf(bytesFor(plan, dtype), sequential, random);

@@ -64,8 +64,8 @@ export function splitWork(
 }
 
 /**
- * Returns the call for positions `first` to `first + some` of some batches; for the given columns of their slices,
- * whose default is all columns.
+ * Returns the call for `some` positions from `first` on, in each of `batches` batches from `batch` on. `column` and
+ * `columns` limit the call to a part of each slice; the default is the whole slice.
  */
 export function part(
   work: Work,

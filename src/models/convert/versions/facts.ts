@@ -92,7 +92,7 @@ function refuseWords(step: Step, name: string, ...words: readonly string[]): voi
     throw step.refusal(`has no ${name} ${quote(value)}`);
 }
 
-/** Replaces a value of a text attribute, if it is at an even position of `words`, by the word after it. */
+/** Renames a value of a text attribute. `words` lists each old value before its new value. */
 function reword(step: Step, name: string, words: readonly string[]): void {
   const at = words.indexOf(String(step.value(name)));
   if (at % 2 === 0) step.set(name, words[at + 1]);

@@ -74,7 +74,7 @@ export const INPUTS: Facts = {
   /** An input that must be a constant, because the older version has an attribute instead. */
   constantInput: down((step, name, at) => void step.known(Number(at), name)),
 
-  /** A list input that the older version does not have. Only lists of the integer `only` have no effect. */
+  /** A list input that the older version lacks. The input has no effect if all of its values equal `only`. */
   onlyValue: down((step, at, name, only) => {
     const values = step.input(Number(at)) === "" ? [] : step.known(Number(at), name);
     step.require(

@@ -1,7 +1,7 @@
 /**
- * Small operators, which usually compute shapes: one row for each, with its type rule, and a trace of short integer
- * lists element by element, so that a shape remains known between `Shape` and `Reshape`. The type rule determines the
- * result's shape.
+ * Rules for small operators, which usually compute shapes. Each row combines a type rule, which determines the result's
+ * shape, and a trace, which follows short integer lists element by element, so that a shape remains known between
+ * `Shape` and `Reshape`.
  */
 
 import { DTYPES, type DType } from "../../../core/tensor/dtype.ts";
@@ -55,7 +55,10 @@ type Trace = (view: NodeView, result: Result) => List;
  */
 type Fold = (a: Dim, b: Dim, c?: Dim) => Dim;
 
-/** Folds numbers. The neutral elements `right` and `left` keep the other operand, which may be a name. */
+/**
+ * Folds numbers. An operand that equals the neutral element of its side, `left` or `right`, gives the other operand,
+ * which may be a dimension name.
+ */
 const numbers =
   (compute: (a: number, b: number) => number | boolean, right = NaN, left = NaN): Fold =>
   (a, b) => {
