@@ -67,7 +67,7 @@ type Report = (stage: "apply" | "place", done: number, tasks: number, taskBytes:
  * const [data, indices] = await Promise.all([openArray("rows.npy"), openArray("ids.npy")]);
  * const request = {
  *   folder: "job",
- *   call: { function: "gatherND", options: {} },
+ *   call: { function: "gatherND", options: { bounds: "clip" } },
  *   data,
  *   indices,
  *   out: { format: "npy", path: "taken.npy" },
