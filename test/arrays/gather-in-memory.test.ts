@@ -5,9 +5,10 @@ import * as fs from "node:fs";
 import * as path from "node:path";
 import { test } from "node:test";
 import { gatherChunked, type ChunkedOptions } from "../../src/arrays/chunked/functions.ts";
-import { createJob } from "../../src/arrays/chunked/job/create-job.ts";
+import { gatherInMemory } from "../../src/arrays/chunked/gather-in-memory.ts";
+import { createJob, type JobRequest } from "../../src/arrays/chunked/job/create-job.ts";
 import { HOST } from "../../src/arrays/chunked/job/temporary.ts";
-import type { JobProgress } from "../../src/arrays/chunked/run/run-job.ts";
+import { runJob, type JobProgress } from "../../src/arrays/chunked/run/run-job.ts";
 import type { ChunkedArray } from "../../src/arrays/boxes/array.ts";
 import { gather, gatherElements, gatherND } from "../../src/core/functions.ts";
 import { equals } from "../../src/core/tensor/compare.ts";
@@ -312,4 +313,127 @@ test("a gather with a job's folder is a job", async () => {
   const out = path.join(home, "c.npy");
   await gatherChunked(data, indices, { out, memory: MEMORY, threads: 0, onProgress, job });
   assert.ok(stages.has("partition") && fs.existsSync(job));
+});
+
+/** The request of a gather of rows. */
+const requestOf = (
+  data: ChunkedArray,
+  indices: ChunkedArray,
+  out: string,
+  bounds: "error" | "fill" = "error",
+): JobRequest => ({
+  folder: `${out}.job`,
+  call: { function: "gatherND", options: { bounds } },
+  data,
+  indices,
+  out: { format: out.endsWith(".npy") ? "npy" : "zarr", path: out },
+  memory: MEMORY,
+  threads: 0,
+});
+
+test("inputs that were replaced after they were opened are read as they are now", async () => {
+  const { home, data, indices } = await makeRows([2, 0]);
+  const floats = tensor(
+    "float32",
+    [40, 3],
+    Float32Array.from({ length: 120 }, (_, at) => at / 2),
+  );
+  fs.rmSync(path.join(home, "data.zarr"), { recursive: true });
+  await store(path.join(home, "data.zarr"), floats, [5, 2], ["gzip"]);
+  const ids = tensor("int32", [1, 1], [39]);
+  fs.writeFileSync(path.join(home, "ids.npy"), writeNpy(ids));
+  const out = path.join(home, "out.npy");
+  assert.ok(await gatherInMemory(requestOf(data, indices, out)));
+  assert.ok(equals(await (await openArray(out)).read(), gatherND(floats, ids)));
+});
+
+test("metadata that change while an array is read are reported", async () => {
+  const { home, data, indices } = await makeRows([2, 0, 39]);
+  const file = path.join(home, "data.zarr/zarr.json");
+  const onProgress = ({ stage, done }: JobProgress): void => {
+    if (stage !== "apply" || done < 2) return;
+    const text = fs.readFileSync(file, "utf8");
+    fs.writeFileSync(
+      file,
+      text
+        .replace('"fill_value": 0', '"fill_value": 7')
+        .replace('"fill_value":0', '"fill_value":7'),
+    );
+  };
+  const request = requestOf(data, indices, path.join(home, "out.npy"));
+  await assertRejected("attribute", { input: "data" }, () =>
+    gatherInMemory(request, { onProgress }),
+  );
+  assert.deepEqual(fs.readdirSync(home).sort(), INPUTS);
+});
+
+test("a result that cannot be counted in 32 bits is a job", async () => {
+  const home = makeHome();
+  const row = 2 ** 20;
+  await store(path.join(home, "data.zarr"), tensor("uint8", [3, row], new Uint8Array(3 * row)), [
+    1,
+    row,
+  ]);
+  const ids = tensor(
+    "int32",
+    [4097, 1],
+    Int32Array.from({ length: 4097 }, (_, at) => at % 3),
+  );
+  fs.writeFileSync(path.join(home, "ids.npy"), writeNpy(ids));
+  const [data, indices] = await Promise.all(INPUTS.map((name) => openArray(path.join(home, name))));
+  const request = requestOf(data, indices, path.join(home, "out.npy"));
+  assert.equal(await gatherInMemory({ ...request, memory: 8 * 2 ** 30 }), false);
+  assert.deepEqual(fs.readdirSync(home).sort(), INPUTS);
+});
+
+test("no more chunks are read after a damaged one", async () => {
+  const ids = Array.from({ length: 40 }, (_, at) => at);
+  const { home, data, indices } = await makeRows(ids);
+  fs.truncateSync(path.join(home, "data.zarr/c/0/0"), 5);
+  const restore = setLimits({ CHUNKED: { reads: 1 } });
+  let read = 0;
+  const onProgress = ({ done }: JobProgress): void => void (read = done);
+  const request = requestOf(data, indices, path.join(home, "out.npy"));
+  try {
+    await assertRejected("malformed-file", {}, () => gatherInMemory(request, { onProgress }));
+  } finally {
+    restore();
+  }
+  // At least two chunks are read at the same time.
+  assert.ok(read <= 1, String(read));
+});
+
+test("the path of an output may end in a slash, and its folder may be new, as in a job", async () => {
+  for (const name of ["new/out.zarr/", "other/out.npy"]) {
+    for (const isJob of [false, true]) {
+      const { home, data, indices, rows } = await makeRows([3, 1]);
+      const out = `${home}/${name}`;
+      const request = { ...requestOf(data, indices, out), folder: path.join(home, "job") };
+      if (isJob) {
+        await createJob(request);
+        await runJob(request.folder, { threads: 0, memory: MEMORY });
+      } else assert.ok(await gatherInMemory(request));
+      assert.ok(equals(await (await openArray(out)).read(), rows), name);
+      assert.equal(fs.readdirSync(path.dirname(path.resolve(out))).length, 1);
+    }
+  }
+});
+
+test("skipped indices of an empty axis give zeros, also in a job", async () => {
+  const home = makeHome();
+  const at = (name: string): string => path.join(home, name);
+  fs.writeFileSync(at("data.npy"), writeNpy(tensor("float32", [0, 3], [])));
+  fs.writeFileSync(at("ids.npy"), writeNpy(tensor("int64", [2, 1], [0n, 1n])));
+  const [data, indices] = await Promise.all(
+    ["data.npy", "ids.npy"].map((name) => openArray(at(name))),
+  );
+  assert.ok(await gatherInMemory(requestOf(data, indices, at("a.npy"), "fill")));
+  const request = requestOf(data, indices, at("b.npy"), "fill");
+  await createJob(request);
+  await runJob(request.folder, { threads: 0, memory: MEMORY });
+  for (const name of ["a.npy", "b.npy"])
+    assert.deepEqual((await (await openArray(at(name))).read()).toArray(), [
+      [0, 0, 0],
+      [0, 0, 0],
+    ]);
 });

@@ -11,16 +11,17 @@ import { TensorError } from "../../core/errors.ts";
 import { namesOf, optionsOf, type Signal } from "../../core/foreign.ts";
 import { CHUNKED } from "../../core/limits.ts";
 import { DTYPES } from "../../core/tensor/dtype.ts";
-import { product } from "../../core/tensor/shape.ts";
-import type { ChunkedArray, PendingArray } from "../boxes/array.ts";
-import { isCode, isUrl, makeFolders, syncFolder } from "../boxes/file.ts";
+import { MAX_SIZE, product } from "../../core/tensor/shape.ts";
+import type { ArrayLocation, ChunkedArray, PendingArray } from "../boxes/array.ts";
+import { isCode, isUrl, makeFolders, placeError, syncFolder } from "../boxes/file.ts";
 import { Grid, type Box } from "../boxes/grid.ts";
 import { createPendingNpy } from "../boxes/npy-array.ts";
 import { createPending } from "../zarr/open.ts";
 import { checkRunOptions } from "./job/arguments.ts";
-import { planNew } from "./job/create-job.ts";
+import { checkRequest, planNew } from "./job/create-job.ts";
+import { checkDisk } from "./job/disk.ts";
 import { typeOf, type JobRequest } from "./job/division.ts";
-import { costsOfOutput, encodingOf, outputExists } from "./job/open-arrays.ts";
+import { costsOfOutput, encodingOf, openLocated, outputExists } from "./job/open-arrays.ts";
 import type { PlannedJob } from "./job/plan-job.ts";
 import type { JobSpec } from "./job/spec.ts";
 import { removeLeft, temporaryOf } from "./job/temporary.ts";
@@ -58,7 +59,7 @@ type Report = (stage: "apply" | "place", done: number, tasks: number, taskBytes:
  * @returns false if the request needs a job: the result does not fit in memory, updates are given, the output is data
  *   itself or is not a path, or the folder contains a job
  * @throws TensorError the errors of `createJob`, `index-out-of-range`, and `attribute` if an input changes while it is
- *   read. If the signal aborts, its reason is thrown. After an error, nothing is left
+ *   read. If the signal aborts, its reason is thrown. After an error, no output is left
  *
  * @example
  * ```ts
@@ -84,31 +85,52 @@ export async function gatherInMemory(
 ): Promise<boolean> {
   const { signal, onProgress } = optionsOf(options, OPTIONS, {}) as GatherOptions;
   checkRunOptions({ signal, onProgress });
-  const planned = await planNew(request);
-  const { out } = request;
-  if (planned === null || request.updates !== undefined || out === null || isUrl(out.path))
-    return false;
-  const lanes = lanesOf(request, planned);
-  if (lanes === 0) return false;
+  checkRequest(request);
+  const { updates } = request;
+  const out = request.out && { ...request.out, path: placeOf(request.out.path) };
+  if (updates !== undefined || out === null || isUrl(out.path)) return false;
   let begin = performance.now();
   const report: Report = (stage, done, tasks, taskBytes) => {
     if (done === 0) begin = performance.now();
     const seconds = (performance.now() - begin) / 1000;
     onProgress?.({ stage, done, tasks, taskBytes, seconds, before: 0 });
   };
-  const { parts, spec } = planned;
-  const seen = new Seen();
+  try {
+    // As in a job, the inputs are opened again, because they may have been replaced since the caller opened them.
+    const data = await openLocated(request.data.location);
+    const indices = await openLocated(request.indices.location);
+    const own = { ...request, data, indices, out };
+    const planned = await planNew(own);
+    const lanes = planned === null ? 0 : lanesOf(own, planned);
+    if (planned === null || lanes === 0) return false;
+    const sizes = planned.spec.planned?.disk ?? [];
+    await checkDisk([
+      { folder: path.dirname(out.path), bytes: sizes.reduce((sum, [, bytes]) => sum + bytes, 0) },
+    ]);
+    await gather(planned, new Seen({ data, indices }), { lanes, signal, report });
+    return true;
+  } catch (error) {
+    throw placeError(error);
+  }
+}
+
+const placeOf = (out: string): string => (isUrl(out) ? out : path.resolve(out));
+
+async function gather(
+  { parts, spec }: PlannedJob,
+  seen: Seen,
+  how: Pick<Gathering, "lanes" | "signal" | "report">,
+): Promise<void> {
   // JavaScript moves slices as fast as WebAssembly, whose memory would outlive the call.
   const memory = new Workspace(chooseExecutor("js").executor);
   try {
     const entries = await locateAll(parts, memory, seen);
-    const slices = await gatherAll(parts, entries, { lanes, memory, seen, signal, report });
+    const slices = await gatherAll(parts, entries, { ...how, memory, seen });
     await seen.check();
-    await writeAll(spec, parts, slices, { memory, signal, report });
+    await writeAll(spec, parts, slices, { ...how, memory });
   } finally {
     memory.clear();
   }
-  return true;
 }
 
 /** Returns the number of chunks to read at the same time, or 0 if the gather does not fit in memory. */
@@ -118,7 +140,11 @@ function lanesOf({ memory }: JobRequest, { spec, parts }: PlannedJob): number {
   const { format, chunkShape = [] } = spec.out;
   const result = product(resolved.shape) * bytes;
   const index = product(indices.shape) * DTYPES[indices.dtype].bytes;
-  const numbers = 16 * product(address.positions) + 4 * address.leads.size + 2 * index;
+  const positions = product(address.positions);
+  // Larger buffers cannot be created everywhere, or counted in 32 bits.
+  if (Math.max(result, index, 4 * positions, 4 * address.leads.size) > MAX_SIZE) return 0;
+  const touched = Math.min(address.leads.size, positions) * address.pieces.size;
+  const numbers = 16 * positions + 4 * address.leads.size + 2 * index + CHUNK_STATE * touched;
   const block = product(spec.blockShape) * product(address.slice) * bytes;
   const isCut = spec.chunking !== undefined;
   // A block's slices that are joined from pieces, and a chunk of the output with its encoded form.
@@ -132,25 +158,43 @@ function lanesOf({ memory }: JobRequest, { spec, parts }: PlannedJob): number {
   return Math.max(0, Math.min(useful, Math.floor(spare / reading)));
 }
 
+/** The memory for the state of a chunk, in bytes. */
+const CHUNK_STATE = 600;
+
 /** Detects inputs that change while they are read. Records the state of each input before it is read. */
 class Seen {
-  readonly #states: { array: ChunkedArray; name: string; box: Box; state: string }[] = [];
+  readonly #inputs: Readonly<Record<InputName, ChunkedArray>>;
+  readonly #states: { name: InputName; box: Box; state: string }[] = [];
 
-  async note(name: string, array: ChunkedArray, box: Box): Promise<void> {
-    if (product(box.shape) === 0) return;
-    this.#states.push({ array, name, box, state: await array.stateOf(box.start, box.shape) });
+  constructor(inputs: Readonly<Record<InputName, ChunkedArray>>) {
+    this.#inputs = inputs;
+  }
+
+  async note(name: InputName, { start, shape }: Box): Promise<void> {
+    if (product(shape) === 0) return;
+    const state = await this.#inputs[name].stateOf(start, shape);
+    this.#states.push({ name, box: { start, shape }, state });
   }
 
   /** Throws an `attribute` error if an input has changed since its state was recorded. */
   async check(): Promise<void> {
-    await inGroups(this.#states, async ({ array, name, box: { start, shape }, state }) => {
-      if ((await array.stateOf(start, shape)) === state) return;
-      const { path: file } = array.location;
-      const sentence = `${name} (${file}) changed while it was read; gather again when no program writes to the file`;
-      throw new TensorError("attribute", sentence, { input: name, key: name, file });
+    for (const [name, { location, fingerprint }] of Object.entries(this.#inputs))
+      if ((await openLocated(location)).fingerprint !== fingerprint) throw changed(name, location);
+    await inGroups(this.#states, async ({ name, box: { start, shape }, state }) => {
+      const array = this.#inputs[name];
+      if ((await array.stateOf(start, shape)) !== state) throw changed(name, array.location);
     });
   }
 }
+
+type InputName = "data" | "indices";
+
+const changed = (name: string, { path: file }: ArrayLocation): TensorError =>
+  new TensorError(
+    "attribute",
+    `${name} (${file}) changed while it was read; gather again when no program writes to the file`,
+    { input: name, key: name, file },
+  );
 
 /** The positions and rows that address each lead, sorted by lead. */
 interface Entries {
@@ -166,7 +210,7 @@ async function locateAll(parts: JobParts, memory: Workspace, seen: Seen): Promis
   const leads = memory.words("leads", count);
   const rows = memory.words("rows", count);
   const whole = { start: address.positions.map(() => 0), shape: address.positions };
-  await seen.note("indices", indices, { start: indices.shape.map(() => 0), shape: indices.shape });
+  await seen.note("indices", { start: indices.shape.map(() => 0), shape: indices.shape });
   await locateBlock(parts, whole, { leads, rows }, memory, 0);
   const starts = memory.words("starts", address.leads.size + 1);
   const order = memory.words("order", count);
@@ -194,9 +238,7 @@ async function gatherAll(
   const elementBytes = DTYPES[data.dtype].bytes;
   const count = product(address.positions);
   const chunks = new Grid(data.shape, data.chunkShape);
-  const touched = [...Array(address.leads.size).keys()].filter(
-    (lead) => starts[lead + 1] > starts[lead],
-  );
+  const touched = nonEmpty(starts);
   const pieces = bytesOfPieces(address, elementBytes);
   const tasks = touched.length * pieces.length;
   const taskBytes = product(data.chunkShape) * elementBytes;
@@ -214,7 +256,7 @@ async function gatherAll(
       const chunk = lead * pieces.length + piece;
       const box = chunks.box(chunk);
       const own = rows.slice(from, to);
-      await seen.note("data", data, box);
+      await seen.note("data", box);
       renumber(own, parts, box);
       const task = { at: chunks.at(chunk), box, entries: to - from };
       const wanted = await readWanted(parts, task, async (wants) => wants(own), memory.lane(lane));
@@ -235,21 +277,33 @@ async function gatherAll(
   return results;
 }
 
+/** Returns the leads that have entries. */
+function nonEmpty(starts: Uint32Array): Uint32Array {
+  let count = 0;
+  for (let lead = 1; lead < starts.length; lead++) if (starts[lead] > starts[lead - 1]) count++;
+  const leads = new Uint32Array(count);
+  for (let lead = 1, at = 0; at < count; lead++)
+    if (starts[lead] > starts[lead - 1]) leads[at++] = lead - 1;
+  return leads;
+}
+
 /**
- * Calls `action` for all items, with at most `lanes` calls at the same time. When all lanes have ended, the first error
- * is thrown.
+ * Calls `action` for all items, with at most `lanes` calls at the same time. After an error, no more calls begin, and
+ * the error is thrown when the running calls have ended.
  */
-async function inLanes<T>(
-  items: readonly T[],
+async function inLanes(
+  items: Uint32Array,
   lanes: number,
-  action: (item: T, lane: number) => Promise<void>,
+  action: (item: number, lane: number) => Promise<void>,
 ): Promise<void> {
+  const failures: unknown[] = [];
   let next = 0;
   const work = async (lane: number): Promise<void> => {
-    while (next < items.length) await action(items[next++], lane);
+    while (next < items.length && failures.length === 0) await action(items[next++], lane);
   };
-  const ended = await Promise.allSettled(Array.from({ length: lanes }, (_, lane) => work(lane)));
-  for (const one of ended) if (one.status === "rejected") throw one.reason;
+  const begin = (lane: number) => work(lane).catch((error: unknown) => void failures.push(error));
+  await Promise.all(Array.from({ length: lanes }, (_, lane) => begin(lane)));
+  if (failures.length > 0) throw failures[0];
 }
 
 /** Writes the new array under a temporary name, then renames it. */

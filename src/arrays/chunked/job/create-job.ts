@@ -25,7 +25,7 @@ import { openLocated } from "./open-arrays.ts";
 import type { JobRequest } from "./division.ts";
 import { growthOf, type JobPlan, type TimedPlan } from "./job-plan.ts";
 import { timed } from "./measure.ts";
-import { checkOutput, planRequest, type PlannedJob } from "./plan-job.ts";
+import { checkJobDisk, checkOutput, planRequest, type PlannedJob } from "./plan-job.ts";
 import { findJob, findSpec, isDone, type BegunJob } from "./spec-file.ts";
 import type { JobSpec } from "./spec.ts";
 import { forgetDamaged } from "./written.ts";
@@ -75,6 +75,7 @@ async function planned(request: JobRequest): Promise<PlannedJob> {
   const { folder } = request;
   const job = await planNew(request);
   if (job !== null) {
+    await checkJobDisk(request, job.spec);
     const growth = await growthOf(job.spec, job.parts);
     return { ...job, plan: { ...job.plan, growth } };
   }
@@ -171,6 +172,7 @@ async function makeNewJob(request: JobRequest, asked: string): Promise<JobSpec |
   try {
     await checkInputs(request, null);
     const { spec } = await planRequest(request, asked);
+    await checkJobDisk(request, spec);
     await makeFolders(path.dirname(folder));
     // An identical job may have ended after the output was checked.
     const made = await makeFolder(folder, spec, () => checkOutput(spec));
@@ -270,7 +272,7 @@ const REQUEST_KEYS = namesOf<JobRequest>({
 });
 
 /** Throws an `attribute` error for arrays or options that jobs do not support. */
-function checkRequest(request: JobRequest): void {
+export function checkRequest(request: JobRequest): void {
   const given = objectOf("request", request, {});
   checkNames("key of a request", given, REQUEST_KEYS, {});
   const { data, indices, updates, memory, threads } = request;

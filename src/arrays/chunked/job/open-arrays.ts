@@ -2,7 +2,7 @@
 
 import * as fs from "node:fs/promises";
 import * as path from "node:path";
-import { findStat, isCode, isThere, isUrl } from "../../boxes/file.ts";
+import { findStat, isCode, isThere, isUrl, makeFolders } from "../../boxes/file.ts";
 import type { Guard } from "../../boxes/guard.ts";
 import type {
   ArrayLocation,
@@ -84,6 +84,7 @@ export async function createOutput(
  */
 async function createPart(spec: JobSpec, type: ArrayType): Promise<void> {
   const begun = temporaryOf(partOf(spec));
+  await makeFolders(path.dirname(begun));
   await removeLeft(path.dirname(begun), path.basename(partOf(spec)));
   try {
     await createPendingNpy(spec.out.path, type, begun);

@@ -33,7 +33,7 @@ export interface PlannedJob {
 
 /**
  * `asked` is the hash of the request. Throws the errors that `run` throws before it reads elements, `too-large` if
- * memory or disk space is too small, or `attribute` if the output exists.
+ * memory is too small, or `attribute` if the output exists.
  */
 export async function planRequest(request: JobRequest, asked: string): Promise<PlannedJob> {
   const { call, indices, updates, out, codecs } = request;
@@ -85,28 +85,35 @@ export async function planRequest(request: JobRequest, asked: string): Promise<P
     divisionOf({ ...request, memory }, resolved, chunking),
   );
   const takes = { threads, taskBytes: division.taskBytes, shortage };
-  return { ...(await planned(request, { spec, parts, takes })), parts };
+  return { ...planned(request, { spec, parts, takes }), parts };
 }
 
-/** Adds the planned bytes to a job's spec. Throws a `too-large` error if disk space is insufficient. */
-async function planned(
-  { folder, out, codecs }: JobRequest,
+/** Adds the planned bytes to a job's spec. */
+function planned(
+  { out, codecs }: JobRequest,
   job: Omit<PlanParts, "costs">,
-): Promise<Omit<PlannedJob, "parts">> {
+): Omit<PlannedJob, "parts"> {
   const { spec, parts } = job;
-  const { chunkShape = [], path: place } = spec.out;
+  const { chunkShape = [] } = spec.out;
   const encoding = { codecs, chunking: spec.chunking };
   const costs =
     out === null
       ? null
       : costsOfOutput(out.format, typeOf(parts, chunkShape), parts.data, encoding);
   const { plan, planned: figures } = planOf({ ...job, costs });
-  const total = (at: 0 | 1): number => figures.disk.reduce((sum, one) => sum + one[at], 0);
+  return { plan, spec: { ...spec, planned: figures } };
+}
+
+/** Throws a `too-large` error if disk space is insufficient for a job. */
+export async function checkJobDisk(
+  { folder }: JobRequest,
+  { out: { path: place }, planned: figures }: JobSpec,
+): Promise<void> {
+  const total = (at: 0 | 1): number => (figures?.disk ?? []).reduce((sum, one) => sum + one[at], 0);
   await checkDisk([
     { folder: path.resolve(folder), bytes: total(0) },
     ...(isUrl(place) ? [] : [{ folder: path.dirname(place), bytes: total(1) }]),
   ]);
-  return { plan, spec: { ...spec, planned: figures } };
 }
 
 /** Returns the requested chunk shapes. Throws an `attribute` error for chunks that do not fit the output. */

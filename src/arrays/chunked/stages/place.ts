@@ -14,7 +14,11 @@ import type { Workspace } from "./workspace.ts";
 
 export async function placeBlock(job: JobContext, block: number, memory: Workspace): Promise<void> {
   const count = product(job.blocks.box(block).shape);
-  const read = (piece: number): Promise<Uint8Array> => readPiece(job, block, piece, count, memory);
+  const zeros = (piece: number): Uint8Array =>
+    memory.bytes("slices", count * job.pieceBytes[piece]).fill(0);
+  // If data has no chunks, every index was skipped.
+  const read = async (piece: number): Promise<Uint8Array> =>
+    job.chunks.size === 0 ? zeros(piece) : readPiece(job, block, piece, count, memory);
   await mark(job, "placed", block, printSizes(await writeBlock(job, block, read, memory)));
 }
 
