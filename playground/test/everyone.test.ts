@@ -195,8 +195,13 @@ test("of a large tensor only the part in view is drawn, and keys bring the rest"
     await last.evaluate((cell) => cell.firstChild?.textContent),
     String((4095 * 7) % 64),
   );
-  // Scrolling to the start brings the first cell back.
-  await page.locator('[data-tensor="1"] .scroller').evaluate((box) => box.scrollTo(0, 0));
+  // Scrolling to the start brings the first cell back, once the scrolling for the key has ended.
+  await page.locator('[data-tensor="1"] .scroller').evaluate(async (box) => {
+    const frames = (): Promise<unknown> =>
+      new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
+    for (let last = -1; last !== box.scrollTop; await frames()) last = box.scrollTop;
+    box.scrollTo(0, 0);
+  });
   await page.locator("#cell-1-0").waitFor();
 });
 
