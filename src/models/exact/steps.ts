@@ -110,7 +110,7 @@ export interface SessionNeeds {
 /**
  * Finds everything that some nodes need to form a separate model. The model must also contain the values in `wanted`.
  */
-export function needsOfSession(
+function needsOfSession(
   plan: GraphPlan,
   nodes: readonly ModelNode[],
   wanted: readonly string[],

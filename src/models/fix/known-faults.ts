@@ -39,7 +39,7 @@ export interface Meant {
   readonly inputs: readonly Tensor[];
 }
 
-export const reductionWord = ({ node }: Meant): string | undefined => {
+const reductionWord = ({ node }: Meant): string | undefined => {
   const word = node.attributes?.["reduction"];
   return typeof word === "string" ? word : undefined;
 };
@@ -59,7 +59,7 @@ export const exactOutputs = ({ node, inputs }: Meant): readonly Tensor[] | null 
   );
 
 /** Returns the exact outputs, or the error of an invalid call. */
-export const outputsOrError = ({ node, inputs }: Meant): readonly Tensor[] | TensorError =>
+const outputsOrError = ({ node, inputs }: Meant): readonly Tensor[] | TensorError =>
   recovering<readonly Tensor[], TensorError>(
     () => runNode(node, inputs),
     (error) => error,

@@ -4,7 +4,7 @@ import { TensorError } from "../../core/errors.ts";
 import { MAX_BODY_DEPTH, valueNames, type Attribute, type Graph, type ModelNode } from "./model.ts";
 
 /** Returns an attribute's graphs. Throws `too-large` for graphs nested too deeply to be read. */
-export function bodiesOf(graphs: readonly Graph[] | null | undefined): readonly Graph[] {
+function bodiesOf(graphs: readonly Graph[] | null | undefined): readonly Graph[] {
   if (graphs !== null) return graphs ?? [];
   throw tooDeep();
 }

@@ -284,6 +284,8 @@ const LOOKS = 20;
 class Sharing {
   readonly #job: Job;
   #next = 0;
+  /** The time until the next look, in ms. The first looks follow each other closely, because runs often begin together. */
+  #wait = 1;
   #isShared = false;
 
   constructor(job: Job) {
@@ -293,7 +295,8 @@ class Sharing {
   /** Returns true once, as soon as another process records that it works on the job. */
   async begins(): Promise<boolean> {
     if (this.#isShared || performance.now() < this.#next) return false;
-    this.#next = performance.now() + CHUNKED.record / LOOKS;
+    this.#wait = Math.min(2 * this.#wait, CHUNKED.record / LOOKS);
+    this.#next = performance.now() + this.#wait;
     const { length } = await workersOf(this.#job);
     if (length < 2 || this.#isShared) return false;
     this.#isShared = true;
