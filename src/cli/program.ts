@@ -110,8 +110,12 @@ export async function main(argv: readonly string[], given: Io): Promise<Status> 
 function withoutHelp(program: Command, argv: readonly string[]): readonly string[] {
   const [first, name, ofJob = "-"] = argv;
   if (first !== "help" || name === undefined || name === "help") return argv;
-  const isKnown = program.commands.some((one) => one.name() === name);
-  return isKnown ? [name, ...(ofJob.startsWith("-") ? [] : [ofJob]), "--help"] : argv.slice(1);
+  const known = program.commands.find((one) => one.name() === name);
+  const own = known?.commands ?? [];
+  const isNamed = !ofJob.startsWith("-");
+  const isOdd = isNamed && own.length > 0 && !own.some((one) => one.name() === ofJob);
+  if (known === undefined || isOdd) return argv.slice(1);
+  return [name, ...(isNamed ? [ofJob] : []), "--help"];
 }
 
 /** Returns the command's name, which may follow global options. */

@@ -320,3 +320,10 @@ function distanceOf(a: string, b: string): number {
   }
   return row[b.length];
 }
+
+/** Lists the first `most` words, and counts the others as `noun`. */
+export function listFirst(words: readonly string[], most: number, noun = ""): string {
+  const left = words.length - most;
+  const others = noun === "" ? `${left} more` : printCount(left, noun);
+  return words.slice(0, most).join(", ") + (left > 0 ? ` and ${others}` : "");
+}

@@ -185,6 +185,11 @@ for (const option of [
 
 test("help prints the help of a command of job, like --help behind the command", async () => {
   assert.deepEqual(await ndscatter("help job worker"), await ndscatter("job worker --help"));
+  const { status, stderr } = await ndscatter("help job bogus");
+  assert.deepEqual(
+    [status, stderr],
+    [2, "ndscatter: unknown command 'bogus'; --help lists the commands\n"],
+  );
 });
 
 /** Helpers of the package that are not public; the command uses them too. */

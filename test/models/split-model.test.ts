@@ -216,3 +216,20 @@ for (const [title, code, action] of [
 ] as const) {
   test(`${title} is refused`, () => void assertRefused(code, {}, action));
 }
+
+test("a model of more nodes than a call may have arguments is split", () => {
+  const length = 130_000;
+  const name = (at: number): string => (at === 0 ? "x" : `v${at}`);
+  const chain = onnxModel(18, {
+    inputs: { x: F32(4) },
+    nodes: Array.from({ length }, (_, at) => ({
+      ...{ op: "Relu", inputs: [name(at)], outputs: [name(at + 1)] },
+    })),
+    outputs: { [name(length)]: null },
+  });
+  const parts = splitModel(chain, [name(length / 2)]);
+  assert.deepEqual(
+    parts.map(({ graph }) => graph.nodes.length),
+    [length / 2, length / 2],
+  );
+});

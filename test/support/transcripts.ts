@@ -25,11 +25,6 @@ const VARIABLE: readonly (readonly [RegExp, string])[] = [
   [/^disk +\d+ kB/gm, "disk       N kB"],
   // Compressors differ between versions of Node.
   [/(zstd.*\n(?: {2}(?!bytes).*\n)* {2}bytes +)[\d,]+, [\d.]+ times/g, "$1N, N times"],
-  // Runtimes differ in the length at which they refuse to allocate.
-  [
-    /(input "\w+")(?: of shape \S+ does|: \d+ elements of \w+ do) not fit in memory/g,
-    "$1 does not fit in memory",
-  ],
   [/\btook [\d.]+ times/g, "took N times"],
 ];
 

@@ -6,6 +6,7 @@
 
 import { randomBytes } from "node:crypto";
 import * as os from "node:os";
+import { listFirst } from "../../core/foreign.ts";
 import { DISTRIBUTED } from "../../core/limits.ts";
 import type { Clock } from "./clock.ts";
 import { printAddress, type Connection, type JobQueue, type RedisClient } from "./packages.ts";
@@ -111,10 +112,10 @@ export class WorkerWatch {
   }
 }
 
-function list(workers: readonly Listed[]): string {
-  const named = workers.slice(0, NAMED).map(({ version, place }) => {
-    return version === null ? place : `${place} with ndscatter ${version}`;
-  });
-  const more = workers.length - named.length;
-  return named.join(", ") + (more > 0 ? ` and ${more} more` : "");
-}
+const list = (workers: readonly Listed[]): string =>
+  listFirst(
+    workers.map(({ version, place }) =>
+      version === null ? place : `${place} with ndscatter ${version}`,
+    ),
+    NAMED,
+  );

@@ -4,7 +4,7 @@
  */
 
 import type { Command } from "commander";
-import { printCount } from "../../core/foreign.ts";
+import { listFirst, printCount } from "../../core/foreign.ts";
 import { explain } from "../../entries/index.ts";
 import {
   VERDICTS,
@@ -18,7 +18,7 @@ import {
 import { printFile, WRONG_DATA, wrongUsage, type Status } from "../failure.ts";
 import { printResult, type Io } from "../io.ts";
 import { RANDOM_HELP } from "../input/feeds.ts";
-import { JSON_HELP, listFirst, printLines, quote, wrap } from "../text/layout.ts";
+import { JSON_HELP, printLines, quote, wrap } from "../text/layout.ts";
 import { wholeOption } from "../input/arguments.ts";
 import { expectedLines, historyLines, reasonLines } from "../text/differences.ts";
 import {

@@ -1,6 +1,6 @@
 /** Formats output as tables, paragraphs, names and JSON, and fits text to a terminal. */
 
-import { nearestName, printCount } from "../../core/foreign.ts";
+import { nearestName } from "../../core/foreign.ts";
 
 export const LINE_WIDTH = 80;
 
@@ -96,13 +96,6 @@ export const printLines = (...parts: readonly Lines[]): string =>
     .flatMap((part) => (part === false || part === null ? [] : part))
     .map(escapeControls)
     .join("\n");
-
-/** Lists the first `most` words, and counts the others as `noun`. */
-export function listFirst(words: readonly string[], most: number, noun = ""): string {
-  const left = words.length - most;
-  const others = noun === "" ? `${left} more` : printCount(left, noun);
-  return words.slice(0, most).join(", ") + (left > 0 ? ` and ${others}` : "");
-}
 
 export const JSON_HELP = "print JSON (64-bit integers, NaN and infinities as strings)";
 

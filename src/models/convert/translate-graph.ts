@@ -1,6 +1,7 @@
 /** Translates a graph between ONNX and OpenVINO. Every operator must exist in both formats. */
 
 import { TensorError } from "../../core/errors.ts";
+import { listFirst } from "../../core/foreign.ts";
 import type { DType } from "../../core/tensor/dtype.ts";
 import { elementTypeOf } from "../model/element-type.ts";
 import { checkUnique, findOpset, MAX_NAMES, opsetOf, quote } from "../model/graph.ts";
@@ -48,11 +49,10 @@ function checkOperators({ nodes }: Graph, { model, target }: ModelContext): void
   }
   if (others.size === 0) return;
   const counts = [...others].sort(([, a], [, b]) => b - a).map(([op, count]) => `${op} ${count}`);
-  const more = counts.length > MAX_NAMES ? ` and ${counts.length - MAX_NAMES} other operators` : "";
   throw new TensorError(
     "unsupported-model",
     `only models with this package's operators can be converted to ${target.domain}, ` +
-      `but the model has ${counts.slice(0, MAX_NAMES).join(", ")}${more}`,
+      `but the model has ${listFirst(counts, MAX_NAMES, "other operator")}`,
     { key: "op", got: [...others.keys()] },
   );
 }

@@ -52,7 +52,7 @@ function isWholeScalar(scope: Scope, name: string): boolean {
 export const readByGlue = ({ op }: ModelNode, values: readonly Value[]): readonly Value[] =>
   OF_SHAPES.has(op) ? values.slice(1) : values;
 
-/** Runs a node for which `isGlue` is true. If all values are on the host, `gpu` is null. */
+/** Runs a node for which `isGlue` is true. `gpu` is null in a session without an engine. */
 export function runGlue(
   node: ModelNode,
   opsets: Opsets,
@@ -87,7 +87,7 @@ function ofShape(
   if (axes !== undefined) inputs.push(knownConstant(constant(axesName, axes.tensor(axesName))));
   const refuse = (why: string): never => {
     const title = nodeTitle(node);
-    throw malformed(`${title} ${why}`, { node: title, key: "axes", got: dims });
+    throw malformed(`${title} ${why}`, { node: title, key: "axes" });
   };
   const [{ type, constant: made }] = recovering(
     () => TYPE_RULES[node.domain][node.op](new NodeView(node, opset, inputs)),

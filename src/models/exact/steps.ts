@@ -3,7 +3,7 @@
 import type { Call } from "../../core/call/call.ts";
 import type { Graph, ModelNode } from "../model/model.ts";
 import { needsOf, type GraphUses } from "../model/uses.ts";
-import { levelsOf, sinkNodes, type IsCut } from "../split/part.ts";
+import { countLevels, levelsOf, sinkNodes, type IsCut } from "../split/part.ts";
 import type { GraphFacts, Opsets } from "./facts.ts";
 
 export interface SessionStep extends SessionNeeds {
@@ -70,7 +70,7 @@ export function stepsOf(
   const levels = levelsOf(uses, isCut);
   sinkNodes(plan.graph, uses, levels, (node) => !ours.has(node));
   const isCopy = copyTest(plan);
-  const count = Math.max(0, ...levels.values()) + 1;
+  const count = countLevels(levels);
   const sessions = Array.from({ length: count }, (_, level) => {
     const own = uses.nodes.filter(
       (node) => levels.get(node) === level && !ours.has(node) && !isCopy(node),
@@ -126,7 +126,7 @@ function needsOfSession(
     else if (!copies.has(copied)) {
       copies.add(copied);
       for (const output of copied.outputs) made.add(output);
-      open.push(...needsOf(copied));
+      for (const need of needsOf(copied)) open.push(need);
     }
   }
   // Copied nodes may use each other's values and values of the session's own nodes.

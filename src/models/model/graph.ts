@@ -3,7 +3,7 @@
  */
 
 import { malformed, type TensorError } from "../../core/errors.ts";
-import { printValue } from "../../core/foreign.ts";
+import { listFirst, printValue } from "../../core/foreign.ts";
 import { NEWEST_OPSETS, type Domain } from "../../core/operators/operator.ts";
 import { nodeTitle, type Graph, type ModelFunction, type ModelNode } from "./model.ts";
 
@@ -117,9 +117,7 @@ export function listNames(names: readonly string[]): string {
 }
 
 /** Joins up to 20 texts by commas, and counts the rest. */
-export const shortList = (texts: readonly string[]): string =>
-  texts.slice(0, MAX_NAMES).join(", ") +
-  (texts.length > MAX_NAMES ? ` and ${texts.length - MAX_NAMES} more` : "");
+export const shortList = (texts: readonly string[]): string => listFirst(texts, MAX_NAMES);
 
 /** The maximum number of nodes or values that a sentence names. */
 export const MAX_NAMES = 20;

@@ -264,9 +264,11 @@ function takeIntegers(header: Sized, data: Storage, field: TypedField): TakePayl
         : bytes === 2 || (cell !== dtype && !isSixBits)
           ? (numbers) => fold(numbers.int32(), cell)
           : (numbers) => numbers.int32();
+  // Of unpacked numbers, each is a payload.
+  const what = tensorTitle(header.name);
   let position = 0;
   return (payload) => {
-    const numbers = new Numbers(payload, tensorTitle(header.name));
+    const numbers = new Numbers(payload, what);
     while (numbers.at < payload.length) {
       const value = next(numbers);
       if (!write(position++, value) || (isSixBits && Number(value) > 63))

@@ -42,7 +42,7 @@ export function neededNodes(
     const node = makers.get(name);
     if (node !== undefined && !nodes.has(node)) {
       nodes.add(node);
-      open.push(...needsOf(node));
+      for (const need of needsOf(node)) open.push(need);
     } else if (node === undefined && !constants.has(name)) {
       if (isInput.has(name)) throw needsTensor(name);
       // The part must not require inputs that the requested values do not depend on.
@@ -151,6 +151,10 @@ export type Levels = Map<ModelNode, number>;
 
 /** Returns true if the graph is cut between the node that computes a value and a node that uses the value. */
 export type IsCut = (name: string, maker: ModelNode, user: ModelNode) => boolean;
+
+/** Returns the number of levels. A model may have more nodes than a call may have arguments. */
+export const countLevels = (levels: Levels): number =>
+  [...levels.values()].reduce((most, level) => Math.max(most, level), 0) + 1;
 
 export function levelsOf(uses: GraphUses, isCut: IsCut): Levels {
   const levels: Levels = new Map();

@@ -7,7 +7,7 @@ import { checkType, listFrom, modelFrom, recordFrom } from "../model/foreign-mod
 import { listNames, quote } from "../model/graph.ts";
 import { valueNames, type Graph, type Model, type ValueInfo } from "../model/model.ts";
 import { GraphUses } from "../model/uses.ts";
-import { levelsOf, neededNodes, neededPart, partOf } from "./part.ts";
+import { countLevels, levelsOf, neededNodes, neededPart, partOf } from "./part.ts";
 import { inferTypes, scopeOf } from "./types.ts";
 
 /** Options of {@link splitModel}. */
@@ -89,7 +89,7 @@ export function splitModel(
       constants: graph.constants.filter((one) => isNeeded(one) || isPassed(one)),
     });
   };
-  const count = Math.max(0, ...levels.values()) + 1;
+  const count = countLevels(levels);
   return Array.from({ length: count }, (_, level) => partAt(level));
 }
 
