@@ -44,11 +44,8 @@ export const WASM = {
   row: 8,
 };
 
-/** Limits for cached checks of earlier plain function calls. */
-export const CALLS = {
-  /** Maximum cached calls per function, and cached tensor forms per call. Comparing an entry takes about 10 ns. */
-  kept: 4,
-};
+/** Maximum cached calls per plain function, and tensor forms per call. Comparing an entry takes about 10 ns. */
+export const CALLS = { kept: 4 };
 
 /** Limits for nested lists as inputs. */
 export const LISTS = {
@@ -182,8 +179,9 @@ export const CHUNKED = {
   indices: 1_048_576,
   /** Maximum starts and checksums of fragments that are read at once; a limit of 1000 left 100 MB of garbage. */
   fragments: 100,
-  /** Number of files that are examined or read concurrently. */
+  /** Number of files that are examined or read concurrently, and most bytes of more than two chunks of a gather. */
   reads: 8,
+  together: 33_554_432,
   /** Maximum bytes of a data chunk that shares a task: a task takes about 2 ms in addition to its chunks. */
   small: 65_536,
   /** Bytes of updates to read at once for the small chunks of a task. */

@@ -670,3 +670,16 @@ test("an output that two runs begin at once is begun once", async () => {
   );
   assert.equal(part.length, 1);
 });
+
+test("what createJob and openJob return does not change the job", async () => {
+  const home = makeHome();
+  await storeInputs(home);
+  const request = await requestIn(home, add);
+  const spec = await createJob(request);
+  const { stages } = await openJob(request.folder);
+  for (const list of [spec.stages, stages])
+    assert.throws(() => (list as unknown[]).pop(), TypeError);
+  assert.throws(() => Object.assign(spec.out, { path: "elsewhere" }), TypeError);
+  await runJob(request.folder, { threads: 0, memory: MEMORY });
+  assert.deepEqual(await readAll(path.join(home, "out.zarr")), [6, 6, 6, 6]);
+});

@@ -5,6 +5,7 @@ import * as fs from "node:fs";
 import * as os from "node:os";
 import * as path from "node:path";
 import { test } from "node:test";
+import { gatherChunked } from "../../src/arrays/chunked/functions.ts";
 import { isTensorError, type ErrorCode } from "../../src/core/errors.ts";
 import { DTYPE_NAMES, DTYPES, type DType } from "../../src/core/tensor/dtype.ts";
 import { tensor, type Tensor } from "../../src/core/tensor/tensor.ts";
@@ -256,12 +257,44 @@ test("codecs of the caller decode and encode chunks and shards of v2 and v3", as
       codecs: { "numcodecs.turned": { decode: () => new Uint8Array(99) } },
     });
     await assertRejectedCode("malformed-file", {}, () => longer.read());
+    const out = path.join(folder, "rows.npy");
+    await assertRejectedCode("unsupported-file", {}, () =>
+      gatherChunked(array, array, { out, function: "gatherElements", axis: 0 }),
+    );
+    assert.ok(!fs.existsSync(out));
   }
+  fs.rmSync(folder, { recursive: true });
+});
+
+test("the memory that a codec of the caller returns stays its own", async () => {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), "zarr-codecs-"));
+  const place = path.join(folder, "own.zarr");
+  const length = 2 ** 17;
+  await createArray(place, {
+    dtype: "uint8",
+    shape: [2 * length],
+    chunkShape: [length],
+    codecs: ["numcodecs.lz4"],
+  });
+  const file = path.join(place, "zarr.json");
+  fs.writeFileSync(file, fs.readFileSync(file, "utf8").replace("numcodecs.lz4", "numcodecs.own"));
+  const memory = new Uint8Array(length);
+  const copy = (bytes: Uint8Array): Uint8Array => (memory.set(bytes), memory);
+  const array = await openArray(place, {
+    codecs: { "numcodecs.own": { decode: copy, encode: copy } },
+  });
+  const values = randomTensor("uint8", [2 * length], randomFrom(10));
+  await array.write(values);
+  assert.deepEqual(await array.read(), values);
+  assert.deepEqual(await array.read(), values);
+  assert.equal(memory.length, length);
   fs.rmSync(folder, { recursive: true });
 });
 
 for (const codecs of [
   null,
+  { zstd: { decode: reversed } },
+  { "numcodecs.delta": { decode: reversed } },
   { x: null },
   { x: { decode: 1 } },
   { x: { decode: reversed, encode: 1 } },

@@ -47,6 +47,10 @@ const WRITTEN: readonly (readonly [CreateOptions, object])[] = [
   [{ dtype: "float64", fillValue: NaN, codecs: ["blosc"] },
     { dtype: "<f8", order: "C", filters: null,
       compressor: { id: "blosc", cname: "zstd", clevel: 5, shuffle: 1, blocksize: 0 }, fill_value: "NaN" }],
+  [{ dtype: "int32", codecs: [{ name: "numcodecs.blosc", configuration: { cname: "lz4", shuffle: "bitshuffle", typesize: 4 } }] },
+    { dtype: "<i4", order: "C", filters: null, compressor: { id: "blosc", cname: "lz4", shuffle: 2 }, fill_value: 0 }],
+  [{ dtype: "int32", codecs: [{ name: "numcodecs.zstd", configuration: { level: 3, checksum: false } }] },
+    { dtype: "<i4", order: "C", filters: null, compressor: { id: "zstd", level: 3 }, fill_value: 0 }],
   [{ dtype: "bfloat16", fillValue: 1.5 }, { dtype: "bfloat16", order: "C", filters: null, compressor: null, fill_value: 1.5 }],
   [{ dtype: "float4e2m1", fillValue: 1.5 }, { dtype: "float4_e2m1fn", order: "C", filters: null, compressor: null, fill_value: "Aw==" }],
   [{ dtype: "float8e8m0" }, { dtype: "float8_e8m0fnu", order: "C", filters: null, compressor: null, fill_value: null }],
@@ -149,4 +153,14 @@ test("a pending array cannot be of v2", async () => {
   await assertRejected("attribute", { key: "zarrFormat" }, () =>
     createPending(newPlace(), options),
   );
+});
+
+test("attributes that a removed array left are not those of a new array", async () => {
+  const place = newPlace();
+  fs.mkdirSync(place, { recursive: true });
+  fs.writeFileSync(path.join(place, ".zattrs"), '{"old": 1}');
+  const options = { dtype: "int8", shape: [1], chunkShape: [1], zarrFormat: 2 } as const;
+  const made = await createArray(place, options);
+  assert.deepEqual({ ...made.attributes }, {});
+  assert.deepEqual({ ...((await openArray(place)) as typeof made).attributes }, {});
 });

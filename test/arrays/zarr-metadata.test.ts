@@ -110,6 +110,8 @@ const blosc = (configuration: JsonObject): JsonObject => ({
 const OF_V2: readonly (readonly [string, JsonObject, readonly JsonObject[]])[] = [
   ["a level", { compressor: { id: "zstd", level: 3 } }, [{ name: "zstd", configuration: { level: 3 } }]],
   ["no level", { compressor: { id: "gzip" } }, [{ name: "gzip", configuration: {} }]],
+  ["a checksum", { compressor: { id: "zstd", level: 3, checksum: true } },
+    [{ name: "zstd", configuration: { level: 3, checksum: true } }]],
   ["a shuffle that is left open", { compressor: BLOSC }, [blosc({ shuffle: "shuffle", typesize: 4 })]],
   ["one of two bytes", { compressor: BLOSC, dtype: "<i2" }, [blosc({ shuffle: "shuffle", typesize: 2 })]],
   ["one of single bytes", { compressor: BLOSC, dtype: "|u1" }, [blosc({ shuffle: "bitshuffle", typesize: 1 })]],

@@ -91,15 +91,20 @@ for (const [name, limits] of Object.entries(PACES)) {
 }
 
 /** Whether each of some calls blocks, of a thread whose calls take as long as `times` says, in milliseconds. */
-function pacesOf(times: readonly number[], slow: number): boolean[] {
+function pacesOf(times: readonly number[], slow: number, turn?: number): boolean[] {
   let now = 0;
-  const pace = new Pace(slow, () => now);
+  const pace = new Pace(slow, () => now, turn);
   return times.map((time) => {
     const isBlocking = pace.next();
     if (isBlocking) pace.block(() => (now += time));
     return isBlocking;
   });
 }
+
+test("after some time of blocking calls, a call lets other code of the thread run", () => {
+  assert.deepEqual(pacesOf([1, 1, 1, 1, 1, 1], 5, 2), [true, true, false, true, true, false]);
+  assert.ok(pacesOf([1, 1, 1, 1, 1, 1], 5).every(Boolean));
+});
 
 test("calls that are slow no longer block the thread, until one is tried again", () => {
   const restore = setLimits({ FILES: { rest: 3 } });

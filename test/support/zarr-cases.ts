@@ -66,7 +66,7 @@ const OF_ELEMENTS = new Set([
   ...["quantize", "astype", "bitround", "scale_offset", "cast_value"],
 ]);
 
-/** The codecs from bytes to bytes that arrays can be created with; zlib is only read, in v2. */
+/** The codecs from bytes to bytes that arrays can be created with; zlib is written only in v2. */
 export const writtenCodecs = (): readonly string[] => [
   ...new Set(
     codecNames()

@@ -13,6 +13,7 @@ import { printDescr, type ElementType } from "../npy/descr.ts";
 import { swapBytes } from "../npy/layout.ts";
 import { allocate, DTYPES, type NumericStorage } from "../../core/tensor/dtype.ts";
 import { bytesOf, findNonBool } from "../../core/tensor/storage.ts";
+import { ZARR } from "../../core/limits.ts";
 import { HEAD } from "../../core/tensor/bytes.ts";
 import { printShape, product, shapeOf } from "../../core/tensor/shape.ts";
 import { Tensor } from "../../core/tensor/tensor.ts";
@@ -33,6 +34,7 @@ import { files, type OpenFile } from "./files.ts";
 import { findStat, isCode, isThere, printState, readFully, withFile, writeFully } from "./file.ts";
 import { areContiguous, defaultChunks } from "./grid.ts";
 import { moduleOfNode } from "./node.ts";
+import { inParallel } from "./parallel.ts";
 import {
   contiguousRuns,
   groupsOf,
@@ -229,9 +231,9 @@ export class NpyArray implements ChunkedArray {
 
   async readBoxes(boxes: readonly ReadBox[]): Promise<void> {
     const checked = boxes.map(({ start, shape, into }) => checkRead(start, shape, into, this));
-    await this.readFrom(async (read) => {
-      for (const box of checked) await this.#readBox(box, read);
-    }, boxes.length > 1);
+    const readAll = (read: ReadAt): Promise<void> =>
+      inParallel(checked, ZARR.requests, (box) => this.#readBox(box, read));
+    await this.readFrom(readAll, boxes.length > 1);
   }
 
   async stateOf(): Promise<string> {

@@ -16,6 +16,7 @@ import type { ArrayLocation, ChunkedArray, PendingArray } from "../boxes/array.t
 import { isCode, isUrl, makeFolders, placeError, syncFolder } from "../boxes/file.ts";
 import { Grid, type Box } from "../boxes/grid.ts";
 import { createPendingNpy } from "../boxes/npy-array.ts";
+import { inParallel } from "../boxes/parallel.ts";
 import { createPending } from "../zarr/open.ts";
 import { checkRunOptions } from "./job/arguments.ts";
 import { checkRequest, planNew } from "./job/create-job.ts";
@@ -36,13 +37,6 @@ import { locateBlock } from "./stages/partition.ts";
 import { writeBlock } from "./stages/place.ts";
 import { sortByKey } from "./stages/sort.ts";
 import { Workspace } from "./stages/workspace.ts";
-
-/**
- * The maximum total size, in bytes, of chunks that are read at the same time. Two chunks may exceed this size. Memory
- * for more chunks costs more time than it saves: a file in chunks of 64 MB takes 0.18 s of processor time two at a
- * time, and 0.31 s eight at a time.
- */
-const TOGETHER = 2 ** 25;
 
 export type GatherOptions = Pick<RunJobOptions, "signal" | "onProgress">;
 
@@ -154,7 +148,9 @@ function lanesOf({ memory }: JobRequest, { spec, parts }: PlannedJob): number {
     costsOfOutput(format, typeOf(parts, chunkShape), data, spec).write;
   const spare = shareOf(memory, 1) - result - numbers - Math.max(indices.held.read, writing);
   const reading = product(data.chunkShape) * bytes + data.held.read;
-  const useful = Math.max(2, Math.min(CHUNKED.reads, Math.floor(TOGETHER / reading)));
+  // Memory for more chunks costs more time than it saves: a file in chunks of 64 MB takes 0.18 s of processor time two
+  // at a time, and 0.31 s eight at a time.
+  const useful = Math.max(2, Math.min(CHUNKED.reads, Math.floor(CHUNKED.together / reading)));
   return Math.max(0, Math.min(useful, Math.floor(spare / reading)));
 }
 
@@ -250,7 +246,7 @@ async function gatherAll(
     if (positions.length < count) slices.fill(0);
     results.push(slices);
     const slice = bytes / elementBytes;
-    await inLanes(touched, lanes, async (lead, lane) => {
+    await inParallel(touched, lanes, async (lead, lane) => {
       signal?.throwIfAborted();
       const [from, to] = [starts[lead], starts[lead + 1]];
       const chunk = lead * pieces.length + piece;
@@ -285,25 +281,6 @@ function nonEmpty(starts: Uint32Array): Uint32Array {
   for (let lead = 1, at = 0; at < count; lead++)
     if (starts[lead] > starts[lead - 1]) leads[at++] = lead - 1;
   return leads;
-}
-
-/**
- * Calls `action` for all items, with at most `lanes` calls at the same time. After an error, no more calls begin, and
- * the error is thrown when the running calls have ended.
- */
-async function inLanes(
-  items: Uint32Array,
-  lanes: number,
-  action: (item: number, lane: number) => Promise<void>,
-): Promise<void> {
-  const failures: unknown[] = [];
-  let next = 0;
-  const work = async (lane: number): Promise<void> => {
-    while (next < items.length && failures.length === 0) await action(items[next++], lane);
-  };
-  const begin = (lane: number) => work(lane).catch((error: unknown) => void failures.push(error));
-  await Promise.all(Array.from({ length: lanes }, (_, lane) => begin(lane)));
-  if (failures.length > 0) throw failures[0];
 }
 
 /** Writes the new array under a temporary name, then renames it. */

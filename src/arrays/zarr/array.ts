@@ -16,10 +16,12 @@ import {
   copyBox,
   fillBox,
   gridOf,
+  partsByChunk,
   type ChunkPart,
   type Place,
 } from "../boxes/boxes.ts";
 import type { Box } from "../boxes/grid.ts";
+import { inParallel } from "../boxes/parallel.ts";
 import { sliceOf } from "../boxes/slice.ts";
 import {
   checkChunk,
@@ -46,7 +48,8 @@ import { mostRead } from "./chunks/most-read.ts";
 import { printJson, type JsonObject } from "./json.ts";
 import { nestedKeys, parseKey, printKey, type Codec, type Metadata } from "./metadata.ts";
 import { checkEncodable, makePipeline, mostStored, type Pipeline } from "./chunks/pipeline.ts";
-import { inParallel, keepingLast, stagingOf, type Source, type Store } from "./stores/store.ts";
+import { changedSince } from "./read-key.ts";
+import { stagingOf, type Source, type Store } from "./stores/store.ts";
 
 /** The number and total size of the stored chunks. */
 export interface StoredChunks {
@@ -164,16 +167,17 @@ export class ZarrArray implements PendingArray {
     });
   }
 
-  /** Opens each chunk once for consecutive boxes in it. */
+  /** Opens each chunk once. */
   async readBoxes(boxes: readonly ReadBox[]): Promise<void> {
-    const open = (at: readonly number[]) => this.#openChunk(at, boxes.length > 1);
-    await keepingLast(open, async (openChunk) => {
-      for (const { start, shape, into } of boxes) {
-        const box = checkRead(start, shape, into, this);
-        for (const part of chunksOf(box.start, box.shape, this.chunkShape))
-          await this.#readFrom(await openChunk(part.at), part.at, ...halvesOf(part, box));
-      }
-    });
+    const checked = boxes.map(({ start, shape, into }) => checkRead(start, shape, into, this));
+    for (const parts of partsByChunk(checked, this.chunkShape)) {
+      const { at } = parts[0].part;
+      await this.#withChunk(at, boxes.length > 1, (source) =>
+        inParallel(parts, this.store.concurrency, async ({ part, box }) => {
+          await this.#readFrom(source, at, ...halvesOf(part, box));
+        }),
+      );
+    }
   }
 
   async stateOf(start: readonly number[], shape: readonly number[]): Promise<string> {
@@ -209,20 +213,25 @@ export class ZarrArray implements PendingArray {
     return this.#readPart(checked, { start, shape }, { bytes, shape, start });
   }
 
-  async #readPart(at: readonly number[], box: Box, into: Place): Promise<boolean> {
-    const source = await this.#openChunk(at);
-    try {
-      return await this.#readFrom(source, at, box, into);
-    } finally {
-      await source?.close();
-    }
+  #readPart(at: readonly number[], box: Box, into: Place): Promise<boolean> {
+    return this.#withChunk(at, false, (source) => this.#readFrom(source, at, box, into));
   }
 
-  async #openChunk(at: readonly number[], isForMany = false): Promise<Source | null> {
+  /** Opens a chunk for `use`. `isForMany` is true for many short reads. */
+  async #withChunk<T>(
+    at: readonly number[],
+    isForMany: boolean,
+    use: (source: Source | null) => Promise<T>,
+  ): Promise<T> {
     const unfinished = await this.findUnfinished?.();
     if (unfinished != null) throw unfinished.error;
     this.findUnfinished = null;
-    return this.store.open(printKey(this.metadata.keys, at), isForMany);
+    const source = await this.store.open(printKey(this.metadata.keys, at), isForMany);
+    try {
+      return await use(source);
+    } finally {
+      await source?.close();
+    }
   }
 
   async #readFrom(
@@ -381,14 +390,6 @@ const halvesOf = (
   { start: chunkStart, shape },
   { bytes, shape: whole, start: boxStart },
 ];
-
-/** Returns the error for an array whose metadata has changed after it was opened. */
-export const changedSince = ({ path }: Store): TensorError =>
-  new TensorError(
-    "attribute",
-    `the metadata of ${path} has changed since the array was opened; open it again`,
-    { key: "metadata", file: path },
-  );
 
 /** Prints all metadata that affects the encoded bytes of a chunk. */
 const printEncoding = ({ dtype, chunkShape, codecs, fill }: Metadata): string =>

@@ -82,13 +82,14 @@ function codecsIn(codecs: readonly Codec[], dtype: DType, rank: number): JsonObj
         );
       }
       order = isReversed && rank > 1 ? "F" : "C";
-    } else if (name === "blosc") {
-      const { cname, clevel, shuffle, blocksize } = configuration;
-      list.push({ id, cname, clevel, shuffle: SHUFFLES[String(shuffle)], blocksize } as JsonObject);
-    } else if (name === "zstd") {
-      const { level, checksum } = configuration;
+    } else if (id === "blosc") {
+      const { typesize: _, shuffle, ...rest } = configuration;
+      const number = typeof shuffle === "string" ? SHUFFLES[shuffle] : shuffle;
+      list.push({ id, ...rest, ...(number !== undefined && { shuffle: number }) });
+    } else if (id === "zstd") {
+      const { checksum, ...rest } = configuration;
       // TensorStore refuses the key `checksum`.
-      list.push({ id, level, ...(checksum === true && { checksum }) } as JsonObject);
+      list.push({ id, ...rest, ...(checksum === true && { checksum }) });
     } else if (id !== name || name === "zlib" || name === "gzip" || name === "crc32c") {
       list.push({ id, ...withOrder(id, configuration, isBig) });
     } else if (name !== "bytes") {

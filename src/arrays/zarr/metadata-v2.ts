@@ -202,10 +202,14 @@ function codecOf(
   }
   const { id, ...configuration } = codec;
   if (id === "gzip" || id === "zlib" || id === "zstd") {
-    const { level } = configuration;
+    const { level, checksum } = configuration;
     // Zarr v3 has no level -1, which in zlib and gzip means the default level 6.
     const number = level === -1 && id !== "zstd" ? 6 : level;
-    return [{ name: id, configuration: number === undefined ? {} : { level: number } }];
+    const kept: JsonObject = {
+      ...(number !== undefined && { level: number }),
+      ...(id === "zstd" && checksum === true && { checksum }),
+    };
+    return [{ name: id, configuration: kept }];
   }
   if (id === "blosc") {
     const { cname, clevel, shuffle, blocksize } = configuration;

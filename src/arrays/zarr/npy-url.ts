@@ -3,10 +3,11 @@
 import type { ChunkedArray, HeldBytes } from "../boxes/array.ts";
 import { checkContiguous, headIn, NpyArray, type Head } from "../boxes/npy-array.ts";
 import { readGroup, type ReadAt, type Run } from "../boxes/runs.ts";
+import { inParallel } from "../boxes/parallel.ts";
 import { within } from "../boxes/urls.ts";
 import { malformed, TensorError } from "../../core/errors.ts";
 import { ARRAYS, HTTP } from "../../core/limits.ts";
-import { inParallel, orPage, type Source, type Store } from "./stores/store.ts";
+import { orPage, type Source, type Store } from "./stores/store.ts";
 
 /** The size of the first request, in bytes, which suffices for nearly every header. */
 const FIRST = 1024;

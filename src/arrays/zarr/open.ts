@@ -19,9 +19,9 @@ import { lengthOf } from "./codecs/gzip.ts";
 import { checkOwnCodecs, type OwnCodecs } from "./codecs/own.ts";
 import { parseJson, type JsonObject } from "./json.ts";
 import { parseMetadata, printMetadata, type Metadata } from "./metadata.ts";
-import { makePipeline, mostStored } from "./chunks/pipeline.ts";
+import { CODEC_NAMES, makePipeline, mostStored } from "./chunks/pipeline.ts";
 import { createNpy, openNpy, openNpyIn, openPendingNpy } from "./npy-files.ts";
-import { isThere, makeRoom } from "./room.ts";
+import { alreadyThere, makeRoom } from "./room.ts";
 import type { S3Options } from "./stores/s3-options.ts";
 import { fingerprintOf, Forbidden, readKey, type Open } from "./read-key.ts";
 import { PARTIAL, type Store } from "./stores/store.ts";
@@ -95,7 +95,7 @@ export async function openArray(
   const meant = { chunks: "chunkShape" };
   const given = optionsOf(options, names, {}, "options", meant) as OpenOptions;
   const { chunkShape, s3, signal, onNote, codecs } = given;
-  const own = codecs === undefined ? undefined : checkOwnCodecs(codecs);
+  const own = codecs === undefined ? undefined : checkOwnCodecs(codecs, CODEC_NAMES);
   if (onNote !== undefined && typeof onNote !== "function") {
     throw wrongOption("onNote", "a function", onNote);
   }
@@ -173,7 +173,7 @@ export async function createArray(location: string, options: CreateOptions): Pro
   if (own.zarrFormat === 2) return createV2(store, metadata, own);
   const text = encodeText(printMetadata(metadata));
   await makeRoom(store, own);
-  if (!(await unblocked(store, () => store.putNew("zarr.json", [text])))) throw isThere(store);
+  if (!(await unblocked(store, () => store.putNew("zarr.json", [text])))) throw alreadyThere(store);
   return new ZarrArray(store, metadata, await fingerprintOf(text));
 }
 
@@ -182,9 +182,12 @@ async function createV2(store: Store, given: Metadata, own: CreateOptions): Prom
   const { metadata, array, attributes } = metadataV2Of(given, store.path);
   const text = encodeText(array);
   await makeRoom(store, own);
-  if (!(await unblocked(store, () => store.putNew(".zarray", [text])))) throw isThere(store);
-  // The attributes of an array that existed before are never overwritten, so the array comes first.
-  if (attributes !== null) await store.put(".zattrs", [encodeText(attributes)], true);
+  if (!(await unblocked(store, () => store.putNew(".zarray", [text])))) throw alreadyThere(store);
+  // The attributes of an existing array are never overwritten, so the array comes first. The attributes that a removed
+  // array left are not those of the new array.
+  const isLeft = attributes === null && (await store.sizeOf(".zattrs")) !== null;
+  if (attributes !== null || isLeft)
+    await store.put(".zattrs", [encodeText(attributes ?? "{}\n")], true);
   return new ZarrArray(store, metadata, await fingerprintOf(text));
 }
 

@@ -12,7 +12,8 @@ import { allocate, rowOf, type NumericStorage } from "../../core/tensor/dtype.ts
 import { printShape, product } from "../../core/tensor/shape.ts";
 import { bytesOf } from "../../core/tensor/storage.ts";
 import { asTensor, Tensor } from "../../core/tensor/tensor.ts";
-import { changedSince, ZarrArray } from "./array.ts";
+import { ZarrArray } from "./array.ts";
+import { changedSince } from "./read-key.ts";
 import { printJson, withMember } from "./json.ts";
 import { checkGrid, parseKey, parseShape } from "./metadata.ts";
 import { fingerprintOf, readKey } from "./read-key.ts";

@@ -5,7 +5,7 @@ import type { CreateOptions } from "./create.ts";
 import { readKey } from "./read-key.ts";
 import type { Store } from "./stores/store.ts";
 
-export const isThere = ({ path }: Store): TensorError =>
+export const alreadyThere = ({ path }: Store): TensorError =>
   new TensorError("attribute", `${path} exists; pass overwrite: true, or choose another path`, {
     key: "overwrite",
     file: path,
@@ -15,7 +15,7 @@ export const makeRoom = (store: Store, { overwrite }: CreateOptions): Promise<vo
   overwrite === true ? clear(store) : checkFree(store);
 
 async function checkFree(store: Store): Promise<void> {
-  if (!(await isFree(store))) throw isThere(store);
+  if (!(await isFree(store))) throw alreadyThere(store);
 }
 
 /** Returns true if the store contains neither an array nor a group. */

@@ -62,7 +62,7 @@ async function disksOf(rooms: readonly Room[], freeOf: FreeSpace): Promise<Neede
 export async function checkDisk(rooms: readonly Room[], freeOf = freeSpaceOf): Promise<void> {
   for (const { folder, bytes, free } of await disksOf(rooms, freeOf)) {
     if (bytes <= free) continue;
-    const sentence = `the job needs ${printAmount(bytes)} on the disk of ${folder}, which has ${printAmount(free)} left; free some space, or use another disk`;
+    const sentence = `the disk of ${folder} must have ${printAmount(bytes)} free, but has ${printAmount(free)}; free some space, or use another disk`;
     throw new TensorError("too-large", sentence, { file: folder, got: bytes, limit: free });
   }
 }

@@ -81,11 +81,12 @@ export async function findJob(folder: string): Promise<BegunJob | null> {
   }
 }
 
-/** The specs of the texts that were parsed last, because each task reads the same file several times. */
+/** Specs by their texts, the last used last, because each task reads the same file several times. */
 const parsed = new Map<string, JobSpec>();
 
 function specOf(text: string): JobSpec {
   const spec = parsed.get(text) ?? parseSpec(text);
+  parsed.delete(text);
   parsed.set(text, spec);
   for (const old of parsed.keys()) if (parsed.size > CHUNKED.jobs) parsed.delete(old);
   return spec;

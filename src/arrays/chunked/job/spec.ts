@@ -116,7 +116,7 @@ export function parseSpec(text: string): JobSpec {
     (planned === undefined || isPlanned(planned, stages.length));
   if (!isRight)
     throw malformed("job.json must describe a job of this ndscatter version, but does not");
-  return {
+  return frozen<JobSpec>({
     version,
     id,
     request,
@@ -134,7 +134,13 @@ export function parseSpec(text: string): JobSpec {
     chunksPerTask: Number(chunksPerTask),
     stages,
     ...(planned !== undefined && { planned }),
-  };
+  });
+}
+
+/** Freezes a value and its parts, because parsed specs are kept, and callers get them. */
+function frozen<T>(value: T): T {
+  if (typeof value === "object" && value !== null) Object.values(value).forEach(frozen);
+  return Object.freeze(value);
 }
 
 /** Rejects jobs of other package versions, which may divide a call differently or write other files. */

@@ -257,7 +257,8 @@ async function runStage(
       // Another lane may have taken the last task meanwhile.
       if (task === undefined || task > end) continue;
       signal?.throwIfAborted();
-      if (!(await isDoneElsewhere(task))) await pool.run(folder, name, task, signal, job.id);
+      const isDone = sharing.isShared && (await isDoneElsewhere(task));
+      if (!isDone) await pool.run(folder, name, task, signal, job.id);
       done++;
       report();
       if (name !== "partition") continue;
@@ -286,7 +287,8 @@ class Sharing {
   #next = 0;
   /** The time until the next look, in ms. The first looks follow each other closely, because runs often begin together. */
   #wait = 1;
-  #isShared = false;
+  /** True if another process works on the job. */
+  isShared = false;
 
   constructor(job: Job) {
     this.#job = job;
@@ -294,12 +296,12 @@ class Sharing {
 
   /** Returns true once, as soon as another process records that it works on the job. */
   async begins(): Promise<boolean> {
-    if (this.#isShared || performance.now() < this.#next) return false;
+    if (this.isShared || performance.now() < this.#next) return false;
     this.#wait = Math.min(2 * this.#wait, CHUNKED.record / LOOKS);
     this.#next = performance.now() + this.#wait;
     const { length } = await workersOf(this.#job);
-    if (length < 2 || this.#isShared) return false;
-    this.#isShared = true;
+    if (length < 2 || this.isShared) return false;
+    this.isShared = true;
     return true;
   }
 }

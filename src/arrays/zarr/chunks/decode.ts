@@ -15,13 +15,14 @@ import {
   type Place,
 } from "../../boxes/boxes.ts";
 import type { Box } from "../../boxes/grid.ts";
+import { inParallel } from "../../boxes/parallel.ts";
 import { HEAD, otherKindOf, PAGE } from "../../../core/tensor/bytes.ts";
 import { product } from "../../../core/tensor/shape.ts";
 import type { Buffers } from "./buffers.ts";
 import { OtherKind, reasonOf, type ByteCodec } from "../codecs/byte-codec.ts";
 import { needsChange, swapElements, toMemory } from "./file-elements.ts";
 import { MISSING, mostStored, type Pipeline, type Sharding } from "./pipeline.ts";
-import { inParallel, memorySource, partOfSource, readAll, type Source } from "../stores/store.ts";
+import { memorySource, partOfSource, readAll, type Source } from "../stores/store.ts";
 
 /** A box of a chunk, and parameters for reading the box. */
 export interface Reading {

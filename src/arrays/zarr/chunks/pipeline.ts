@@ -129,12 +129,18 @@ export function makePipeline(
 
 const OF_ELEMENTS = ["bytes", "transpose", "sharding_indexed", "packbits"];
 
+/** The names of all supported codecs. */
+export const CODEC_NAMES: readonly string[] = [
+  ...OF_ELEMENTS,
+  ...Object.keys(BYTE_CODECS),
+  ...FILTER_NAMES,
+];
+
 function wrongCodec(name: string, filter: ByteCodec | undefined, where: string): Error {
   const fields = { key: "codecs", file: where, got: factOf(name) };
-  const known = [...OF_ELEMENTS, ...Object.keys(BYTE_CODECS), ...FILTER_NAMES];
-  if (!known.includes(name)) {
+  if (!CODEC_NAMES.includes(name)) {
     return unsupported(
-      `the codec ${printValue(name)} of ${where} is not supported; the supported codecs are ${known.join(", ")}`,
+      `the codec ${printValue(name)} of ${where} is not supported; the supported codecs are ${CODEC_NAMES.join(", ")}`,
       fields,
     );
   }

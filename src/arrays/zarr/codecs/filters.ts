@@ -8,7 +8,7 @@ import { factOf, printValue } from "../../../core/foreign.ts";
 import { malformed, unsupported } from "../../../core/errors.ts";
 import { DTYPES, isUnsigned, rowOf, type DType } from "../../../core/tensor/dtype.ts";
 import { parseDataType, parseElement, parseNumpyType } from "../data-types.ts";
-import { isList, type Json, type JsonObject } from "../json.ts";
+import { isList, isObject, type Json, type JsonObject } from "../json.ts";
 import { broken, type ByteCodec } from "./byte-codec.ts";
 import { oneOf } from "./registry.ts";
 
@@ -242,8 +242,11 @@ function mapOf(
   dtype: DType,
   where: string,
 ): ReadonlyMap<unknown, unknown> {
-  const { decode = [] } = (value ?? {}) as { readonly decode?: Json };
-  const pairs = isList(decode) && decode.every((pair) => isList(pair) && pair.length === 2);
+  const { decode = [] } = (isObject(value) ? value : {}) as { readonly decode?: Json };
+  const pairs =
+    (value === undefined || isObject(value)) &&
+    isList(decode) &&
+    decode.every((pair) => isList(pair) && pair.length === 2);
   if (!pairs || decode.length > MOST_MAPPED) {
     throw malformed(`the scalar_map of ${where} must hold at most ${MOST_MAPPED} pairs`, {
       key: "scalar_map",

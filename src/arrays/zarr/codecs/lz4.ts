@@ -1,6 +1,7 @@
 /** Implements `numcodecs.lz4`: the decoded size in four little-endian bytes, and one LZ4 block. */
 
 import { printCount } from "../../../core/foreign.ts";
+import { newBytes } from "../chunks/buffers.ts";
 import { decodeLz4, encodeLz4 } from "./blosc-streams.ts";
 import { broken, mostCompressed, type ByteCodec } from "./byte-codec.ts";
 
@@ -28,7 +29,7 @@ export const makeLz4Codec = (acceleration: number): ByteCodec => ({
     if (isExact ? promised !== size : promised > size) {
       throw broken(`it decodes to ${printCount(promised, "byte")}, not ${size}`);
     }
-    const into = new Uint8Array(promised);
+    const into = newBytes(promised);
     decodeLz4(bytes.subarray(HEADER), into);
     return into;
   },
@@ -36,7 +37,7 @@ export const makeLz4Codec = (acceleration: number): ByteCodec => ({
     const refusal = unwritable(bytes.length);
     if (refusal !== null) throw broken(refusal);
     const stream = encodeLz4(bytes, Math.max(1, acceleration));
-    const encoded = new Uint8Array(HEADER + stream.length);
+    const encoded = newBytes(HEADER + stream.length);
     new DataView(encoded.buffer).setUint32(0, bytes.length, true);
     encoded.set(stream, HEADER);
     return encoded;

@@ -17,10 +17,18 @@ export interface OwnCodec {
 /** Codecs by their names in Zarr v3. A codec that Zarr v2 calls NAME is `numcodecs.NAME`. */
 export type OwnCodecs = Readonly<Record<string, OwnCodec>>;
 
-/** Throws an `attribute` error unless every codec has functions. */
-export function checkOwnCodecs(codecs: unknown): ReadonlyMap<string, OwnCodec> {
+/**
+ * Throws an `attribute` error unless every codec has functions, and a name that no codec of this package has. `known`
+ * contains the names of this package's codecs.
+ */
+export function checkOwnCodecs(
+  codecs: unknown,
+  known: readonly string[],
+): ReadonlyMap<string, OwnCodec> {
   const entries = Object.entries(objectOf("codecs", codecs, {}));
   for (const [name, codec] of entries) {
+    if (known.includes(name))
+      throw wrongOption(`codecs["${name}"]`, "a codec that ndscatter lacks; rename it", name);
     const { decode, encode } = (codec ?? {}) as Partial<OwnCodec>;
     const isEncode = encode === undefined || typeof encode === "function";
     if (typeof decode === "function" && isEncode) continue;
@@ -33,10 +41,15 @@ export function checkOwnCodecs(codecs: unknown): ReadonlyMap<string, OwnCodec> {
   return new Map(entries as [string, OwnCodec][]);
 }
 
-function checked(result: unknown): Uint8Array {
-  if (isUint8Array(result)) return result;
+/**
+ * Copies the result of a codec, because its memory is released after use, and the codec may use this memory again. A
+ * result that is not a promise is copied at once, before another call of the codec.
+ */
+const copied = async (result: unknown): Promise<Uint8Array> => {
+  const bytes = isUint8Array(result) ? result : await result;
+  if (isUint8Array(bytes)) return new Uint8Array(bytes);
   throw broken("it must return a Uint8Array");
-}
+};
 
 export function makeOwnCodec(name: string, codec: OwnCodec, configuration: JsonObject): ByteCodec {
   const isWritten = codec.encode !== undefined;
@@ -46,11 +59,9 @@ export function makeOwnCodec(name: string, codec: OwnCodec, configuration: JsonO
     fixedSize: () => null,
     mostEncoded: mostCompressed,
     ratio: Infinity,
-    held: { decode: () => 0, encode: mostCompressed },
-    decode: async (bytes) => checked(await codec.decode(bytes, configuration)),
-    async encode(bytes) {
-      return checked(await codec.encode?.(bytes, configuration));
-    },
+    held: { decode: (size) => size, encode: mostCompressed },
+    decode: async (bytes) => copied(codec.decode(bytes, configuration)),
+    encode: async (bytes) => copied(codec.encode?.(bytes, configuration)),
     ...(!isWritten && { unwritable: () => refusal }),
   };
 }

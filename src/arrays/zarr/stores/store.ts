@@ -5,7 +5,6 @@
 
 import { factOf, printValue } from "../../../core/foreign.ts";
 import { TensorError } from "../../../core/errors.ts";
-import { sameShape } from "../../../core/tensor/shape.ts";
 
 /**
  * Readable bytes: an object, a part of an object, or bytes in memory. With this interface, inner chunks of a shard are
@@ -130,54 +129,6 @@ export async function readAll(source: Source): Promise<Uint8Array> {
   const bytes = new Uint8Array(source.size);
   await source.read(0, bytes);
   return bytes;
-}
-
-/** Calls `use` with a function that opens sources like `open`, but keeps the last source open for the same position. */
-export async function keepingLast(
-  open: (at: readonly number[]) => Promise<Source | null>,
-  use: (open: (at: readonly number[]) => Promise<Source | null>) => Promise<void>,
-): Promise<void> {
-  let last: { readonly at: readonly number[]; readonly source: Source | null } | null = null;
-  const close = async (): Promise<void> => {
-    const { source = null } = last ?? {};
-    last = null;
-    await source?.close();
-  };
-  try {
-    await use(async (at) => {
-      if (last !== null && sameShape(last.at, at)) return last.source;
-      await close();
-      last = { at, source: await open(at) };
-      return last.source;
-    });
-  } finally {
-    await close();
-  }
-}
-
-/**
- * Calls `action` for each item, with at most `limit` calls at a time. After an error, no further calls begin, and the
- * error is thrown when all running calls have ended.
- */
-export async function inParallel<T>(
-  items: Iterable<T>,
-  limit: number,
-  action: (item: T) => Promise<void>,
-): Promise<void> {
-  const iterator = items[Symbol.iterator]();
-  const failures: unknown[] = [];
-  const work = async (): Promise<void> => {
-    for (let next = iterator.next(); next.done !== true; next = iterator.next()) {
-      try {
-        await action(next.value);
-      } catch (error) {
-        failures.push(error);
-      }
-      if (failures.length > 0) return;
-    }
-  };
-  await Promise.all(Array.from({ length: limit }, work));
-  if (failures.length > 0) throw failures[0];
 }
 
 /**
