@@ -109,6 +109,8 @@ const ROWS: readonly Row[] = [
   ["axis", { op: "Gather", opset: 13, axis: 2, got: 2, expected: [-2, 1] },
     () => run({ op: "Gather", opset: 13, attributes: { axis: 2 } }, [table, rows])],
   ["axis", { op: "TensorScatter", axis: 0, got: 0, expected: [1, 2] },
+    () => tensorScatter(f32(1, 2, 3), f32(1, 2, 3), [0], { axis: -0 } as never)],
+  ["axis", { op: "TensorScatter", axis: 0, got: 0, expected: [1, 2] },
     () => tensorScatter(f32(1, 2, 3), f32(1, 2, 3), [0], { axis: 0 } as never)],
 
   ["index-out-of-range", { ...nd, input: "indices", at: [1, 0], axis: 0, got: 4, size: 4, expected: [-4, 3] },

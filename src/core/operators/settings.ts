@@ -144,7 +144,8 @@ function integerValue(
   if (typeof number !== "number" || !Number.isSafeInteger(number)) {
     throw wrongOption(name, "an integer", given, fields);
   }
-  if (number >= minimum) return number;
+  // The sum is 0 for -0, which must not come back in an error's fields.
+  if (number >= minimum) return number + 0;
   throw wrongOption(name, `at least ${minimum}`, number, {
     ...fields,
     expected: [minimum, Infinity],
