@@ -195,8 +195,6 @@ export const CHUNKED = {
    * whole chunks if it needs at least one row in every span of this size.
    */
   gap: 65_536,
-  /** Bytes that are written to measure a disk; fewer if less than four times as many bytes are free. */
-  probe: 134_217_728,
   /** Maximum number of files whose times are read to compute the speed of a stage. */
   rated: 500,
   /** Maximum number of jobs whose arrays a thread keeps open. */
@@ -388,8 +386,6 @@ export const CLI = {
   lines: 10_000,
   /** Minimum duration of a job stage, in seconds, for reporting its rate; shorter stages say nothing about the disk. */
   stage: 1,
-  /** Minimum duration of a job, in seconds, for measuring the disk, because measuring takes time too. */
-  long: 10,
   /** Sizes of an ONNX file and of a constant in it, in bytes, from which a runtime reads the constant from the file. */
   light: 67_108_864,
   weights: 65_536,

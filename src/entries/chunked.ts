@@ -28,11 +28,8 @@ export {
 } from "../arrays/chunked/job/job.ts";
 export { startPool, type PoolOptions, type TaskPool } from "../arrays/chunked/run/pool.ts";
 export { runJob, type JobProgress, type RunJobOptions } from "../arrays/chunked/run/run-job.ts";
-export { printShortage } from "../arrays/chunked/job/shortage.ts";
-export type { Shortage } from "../arrays/chunked/job/spec.ts";
-export { diskRate } from "../arrays/chunked/job/disk.ts";
 export { createJob, planJob, type JobRequest } from "../arrays/chunked/job/create-job.ts";
-export type { JobPlan, PlannedSeconds, TimedPlan } from "../arrays/chunked/job/job-plan.ts";
+export type { JobPlan } from "../arrays/chunked/job/bounds.ts";
 export {
   checkFree,
   describeJob,
@@ -41,6 +38,5 @@ export {
   type JobFacts,
 } from "../arrays/chunked/job/find-jobs.ts";
 export { workersOf, type JobWorkerFacts, type Taker } from "../arrays/chunked/job/workers.ts";
-export type { Took } from "../arrays/chunked/job/took.ts";
 export { removeJob } from "../arrays/chunked/job/job-folder.ts";
 export { slurmScript, type SlurmOptions } from "../arrays/distributed/slurm.ts";

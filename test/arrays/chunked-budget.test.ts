@@ -5,8 +5,6 @@ import * as fs from "node:fs";
 import * as path from "node:path";
 import { test } from "node:test";
 import { createJob } from "../../src/arrays/chunked/job/create-job.ts";
-import { divisionOf } from "../../src/arrays/chunked/job/division.ts";
-import { printShortage, shortageOf } from "../../src/arrays/chunked/job/shortage.ts";
 import { openContext } from "../../src/arrays/chunked/job/job.ts";
 import { resolveCall } from "../../src/arrays/chunked/job/call-spec.ts";
 import { addressOf } from "../../src/arrays/chunked/stages/address.ts";
@@ -323,73 +321,3 @@ test("another version of the package refuses a job", async () => {
   fs.writeFileSync(file, JSON.stringify({ ...spec, package: "0.0.1" }));
   await assertRejected("malformed-file", {}, () => runJob(folder, { threads: 0, memory: MEMORY }));
 });
-
-interface ShortRow {
-  /** The number of rows of data and of a chunk, the updates or the rows to gather, and the elements of a row. */
-  readonly sizes: readonly [rows: number, chunk: number, updates: number, columns: number];
-  readonly codecs?: readonly ["gzip"];
-  readonly isGather?: true;
-  readonly memory: number;
-  readonly threads?: number;
-  /** The sensible memory in MiB, and tasks with the memory and with the sensible amount; null if memory is not short. */
-  readonly expected: readonly [sensible: number, tasks: number, sensibleTasks: number] | null;
-}
-
-// prettier-ignore
-const SHORT: Readonly<Record<string, ShortRow>> = {
-  "a small job": { sizes: [40, 4, 40, 6], memory: 122, expected: null },
-  "the least memory": { sizes: [100_352, 512, 200_000, 128], memory: 122, threads: 2, expected: [256, 366, 205] },
-  "the least memory of a gather": {
-    sizes: [100_352, 512, 200_000, 128], isGather: true, memory: 122, threads: 2, expected: [512, 501, 201],
-  },
-  "a second thread": { sizes: [100_352, 512, 200_000, 128], memory: 166, threads: 2, expected: [256, 310, 205] },
-  "enough for two threads": { sizes: [100_352, 512, 200_000, 128], memory: 256, threads: 2, expected: null },
-  "many chunks and few blocks": { sizes: [4_422_656, 1024, 20_000, 256], memory: 122, expected: [128, 4354, 4329] },
-  "many chunks and many blocks": { sizes: [4_422_656, 1024, 1_000_000, 256], memory: 122, expected: [512, 5979, 4330] },
-  "many chunks and enough": { sizes: [4_422_656, 1024, 1_000_000, 256], memory: 256, expected: null },
-  "compressed chunks": {
-    sizes: [61_440, 1024, 60_000, 256], codecs: ["gzip"], isGather: true, memory: 124, threads: 2, expected: [256, 293, 77],
-  },
-  "many threads": { sizes: [65_536_000, 65_536, 1e8, 1], memory: 1024, threads: 64, expected: [16_384, 3478, 1035] },
-};
-
-for (const [name, row] of Object.entries(SHORT)) {
-  test(`memory that makes a job slow is noted, with a sensible amount: ${name}`, async () => {
-    const { sizes, codecs = [], isGather, memory, threads = 1, expected } = row;
-    const [rows, chunk, count, columns] = sizes;
-    const home = makeHome();
-    const make = (file: string, shape: readonly number[], chunkShape: readonly number[]) =>
-      createArray(path.join(home, file), {
-        dtype: file === "i.zarr" ? "int64" : "float32",
-        shape,
-        chunkShape,
-        codecs,
-      });
-    const data = await make("d.zarr", [rows, columns], [chunk, columns]);
-    const indices = await make("i.zarr", [count, 1], [count, 1]);
-    const own = [Math.min(count, chunk), columns];
-    const updates = isGather ? undefined : await make("u.zarr", [count, columns], own);
-    const call = isGather ? { function: "gatherND", options: {} } : add;
-    const resolved = resolveCall(call, { data, indices, updates });
-    const out = { format: "zarr", path: path.join(home, "out.zarr") } as const;
-    const request = { folder: path.join(home, "job"), call, data, indices, updates, out, threads };
-    const divided = (bytes: number) =>
-      divisionOf({ ...request, memory: bytes }, resolved, undefined);
-    const bytes = memory * MEGABYTE;
-    const shortage = await shortageOf(bytes, await divided(bytes), divided);
-    if (shortage === null || expected === null) return assert.equal(shortage, expected);
-    const [sensible, tasks, sensibleTasks] = expected;
-    const { times, threads: _, ...facts } = shortage;
-    assert.deepEqual(facts, {
-      memory: bytes,
-      sensible: sensible * MEGABYTE,
-      tasks,
-      sensibleTasks,
-    });
-    assert.ok(times >= 1.6, String(times));
-    assert.match(printShortage(shortage), new RegExp(`allow at least ${sensible} MiB`));
-    // What is recommended is not short itself.
-    const { sensible: enough } = shortage;
-    assert.equal(await shortageOf(enough, await divided(enough), divided), null);
-  });
-}

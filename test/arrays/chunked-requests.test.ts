@@ -319,20 +319,9 @@ test("a plan says what the job will do, and writes nothing", async () => {
   try {
     const plan = await planJob(request);
     assert.equal(fs.readdirSync(home, { recursive: true }).length, before);
-    // 4 floats and 4 integers of 8 bytes. Between the stages each update has a row beside its slice, and each of 2 files says
-    // in 68 bytes where the fragments of 4 chunks begin, and their checksums, which 2 tasks read.
-    const [head, entries] = [16 + 4 * 5 + 2 * 4 * 4, 4 * (4 + 4)];
-    assert.deepEqual(plan.read, {
-      data: 16,
-      indices: 32,
-      updates: 16,
-      shuffle: 4 * head + entries,
-    });
-    assert.deepEqual(plan.written, { shuffle: 2 * head + entries, output: 16 });
-    assert.deepEqual([plan.growth, plan.chunks, plan.chunksPerTask, plan.threads], [0, 4, 2, 2]);
+    assert.deepEqual([plan.chunks, plan.chunksPerTask, plan.threads], [4, 2, 2]);
     // A block of the disk for each chunk, and each task of both stages has two files.
     assert.ok(plan.disk >= 4096 * (4 + 2 * 4), String(plan.disk));
-    assert.ok(plan.seconds.least <= plan.seconds.likely && plan.seconds.likely < Infinity);
     const { stages } = await createJob(request);
     assert.deepEqual(plan.stages, stages);
     assert.deepEqual(

@@ -11,7 +11,7 @@ import * as os from "node:os";
 import * as path from "node:path";
 import { after, test } from "node:test";
 import { tensor, type Tensor } from "../../src/core/tensor/tensor.ts";
-import { planFigures } from "../../src/arrays/chunked/job/create-job.ts";
+import { planJob } from "../../src/arrays/chunked/job/create-job.ts";
 import { isTensorError } from "../../src/core/errors.ts";
 import type { CallSpec } from "../../src/entries/chunked.ts";
 import { createArray, openArray, type CreateOptions } from "../../src/entries/zarr.ts";
@@ -103,7 +103,7 @@ async function leastOf(call: CallSpec, files: readonly string[]): Promise<number
   const folder = path.join(home, "job");
   const out = { format: "zarr", path: path.join(home, "out.zarr") } as const;
   const request = { folder, call, data, indices, updates, out, threads: 2 };
-  const error: unknown = await planFigures({ ...request, memory: 1 }).catch((one: unknown) => one);
+  const error: unknown = await planJob({ ...request, memory: 1 }).catch((one: unknown) => one);
   assert.ok(isTensorError(error, "too-large"), String(error));
   return Number(error.got);
 }

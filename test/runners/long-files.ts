@@ -14,7 +14,7 @@ export const LONG: Readonly<Record<string, number>> = {
   "arrays/chunked-changed-while": 2.0,
   "platform/lifetimes": 1.9,
   "platform/zarr-codecs": 1.8,
-  "arrays/chunked-took": 1.7,
+  "arrays/chunked-disk": 0.8,
   "arrays/chunked-requests": 1.6,
   "arrays/chunked-changed": 1.6,
   "arrays/chunked-in-place": 1.5,

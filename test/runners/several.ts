@@ -10,7 +10,6 @@ import asyncHooks from "node:async_hooks";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 import fc from "fast-check";
-import { setLimits } from "../support/limits.ts";
 import { seedOf } from "../support/random.ts";
 import { requireNothingOpen, watchMemory } from "../support/resources.ts";
 
@@ -29,8 +28,6 @@ if (files.length > 1) {
 const { after, before, test } = await import("node:test");
 
 watchMemory();
-// A disk is measured by 1 MB, because the package's 128 MB take 0.3 s of processor time.
-setLimits({ CHUNKED: { probe: 2 ** 20 } });
 fc.configureGlobal({ seed: seedOf("fast-check") });
 const failures = new Map<string, string>();
 

@@ -12,10 +12,7 @@ import { absentArray, unblocked } from "./absent.ts";
 import { ZarrArray } from "./array.ts";
 import { findUnfinished } from "./claims.ts";
 import { createOptionsOf, writableMetadataOf, type CreateOptions } from "./create.ts";
-import { Buffers } from "./chunks/buffers.ts";
-import { encodeChunk } from "./chunks/encode.ts";
 import { heldBytes } from "./chunks/held.ts";
-import { lengthOf } from "./codecs/gzip.ts";
 import { checkOwnCodecs, type OwnCodecs } from "./codecs/own.ts";
 import { parseJson, type JsonObject } from "./json.ts";
 import { parseMetadata, printMetadata, type Metadata } from "./metadata.ts";
@@ -209,20 +206,6 @@ export function costsOf(options: CreateOptions): ChunkCosts {
     stored: mostStored(pipeline),
     text: printMetadata(metadata).length,
   };
-}
-
-/**
- * Encodes a sample chunk for an array with these options. Returns the stored bytes, or null if chunks are stored
- * exactly as in memory.
- */
-export async function encodeSample(
-  options: CreateOptions,
-  chunk: Uint8Array,
-): Promise<number | null> {
-  const { dtype, chunkShape, codecs, fill } = writableMetadataOf(options, "a new array");
-  const pipeline = makePipeline(dtype, chunkShape, codecs, "a new array");
-  if (pipeline.isPlain) return null;
-  return lengthOf(await encodeChunk(pipeline, chunk, fill, new Buffers()));
 }
 
 /**

@@ -7,10 +7,7 @@ import * as path from "node:path";
 import { availableParallelism } from "node:os";
 import {
   createJob,
-  describeJob,
-  diskRate,
   openJob,
-  printShortage,
   remainingTasks,
   removeJob,
   slurmScript,
@@ -23,9 +20,7 @@ import { errorAt, printFile, STDIN, wrongData, wrongUsage } from "../failure.ts"
 import { printResult, printNote, type Io } from "../io.ts";
 import {
   gatherHere,
-  isLong,
   printPlan,
-  printTook,
   runHere,
   runWithRedis,
   stageLines,
@@ -46,7 +41,6 @@ import {
 } from "../input/arguments.ts";
 import { readTensorFile, checkArrayFormat } from "../input/read-files.ts";
 import { printType } from "../text/cells.ts";
-import { printAmount } from "../../core/foreign.ts";
 
 export interface ChunkedOptions extends CallOptions {
   readonly memory?: number;
@@ -100,21 +94,10 @@ export async function runChunked(
   const isPlain = options.job === undefined && redis === undefined && slurm !== true;
   if (isPlain && request.updates === undefined && request.out !== null) {
     const stages = await gatherHere(io, request);
-    if (stages !== null)
-      return printOutput(
-        io,
-        call,
-        request.out.path,
-        { stages, planned: null, took: null },
-        options,
-      );
+    if (stages !== null) return printOutput(io, call, request.out.path, stages, options);
   }
   const spec = await createJob(request);
   const wasDone = (await remainingTasks(await openJob(folder), "finish")).length === 0;
-  const { shortage = null } = spec.planned ?? {};
-  // The local job runner prints this note itself.
-  const isElsewhere = slurm === true || redis !== undefined;
-  if (isElsewhere && shortage !== null) await printNote(io, printShortage(shortage));
   if (slurm === true) {
     const { memory, threads, tasksPerElement } = options;
     const script = await slurmScript(await openJob(folder), { memory, threads, tasksPerElement });
@@ -130,42 +113,28 @@ export async function runChunked(
     }
     throw error;
   }
-  // Queue workers may have already removed the folder.
-  const { planned = null, took = null } = (await describeJob(folder).catch(() => null)) ?? {};
   await endFolder(folder, spec.id, options);
-  const { path: place } = spec.out;
-  const lines =
-    isLong(stages) && !json
-      ? [
-          `the disk: ${printAmount(await diskRate(path.dirname(folder)))}/s, written and synced`,
-          ...printTook({ planned, took }),
-        ]
-      : [];
-  await printOutput(io, call, place, { stages, planned, took }, options, lines);
+  await printOutput(io, call, spec.out.path, stages, options);
   if (wasDone && !json)
     await printNote(io, `this job is already finished; remove ${folder} to run it again`);
 }
 
-/** Prints the output of a finished call, and facts about the call. */
+/** Prints the output of a finished call, and the times of its stages. */
 async function printOutput(
   io: Io,
   { version }: Call,
   place: string,
-  facts: {
-    readonly stages: readonly StageTimes[];
-    readonly planned: unknown;
-    readonly took: unknown;
-  },
+  stages: readonly StageTimes[],
   { json = false }: ChunkedOptions,
-  more: readonly string[] = [],
 ): Promise<void> {
   const out = await openArray(place);
   const { dtype, shape } = out;
   const [{ name }] = version.outputs;
   const file = isUrl(place) ? place : path.relative(io.cwd, place);
-  const all = [...stageLines(facts.stages), ...more.map((line) => `  ${line}`)];
-  const text = [`${name}: ${printType(out)}`, `  written to ${file}`, ...all].join("\n");
-  await printResult(io, json ? { outputs: [{ name, dtype, shape, file }], ...facts } : text);
+  const text = [`${name}: ${printType(out)}`, `  written to ${file}`, ...stageLines(stages)].join(
+    "\n",
+  );
+  await printResult(io, json ? { outputs: [{ name, dtype, shape, file }], stages } : text);
 }
 
 /** Removes a finished job's folder, unless the user specified it with --job. */

@@ -1,6 +1,6 @@
 /**
- * Runs jobs here or in queue workers, with their progress, and prints what jobs plan and what they took. Implements
- * `ndscatter job worker`, which runs tasks from a job queue until the user stops the worker.
+ * Runs jobs here or in queue workers, with their progress, and prints plans. Implements `ndscatter job worker`, which
+ * runs tasks from a job queue until the user stops the worker.
  */
 
 import { once } from "node:events";
@@ -22,11 +22,9 @@ import { CLI } from "../../core/limits.ts";
 import type { JobWorker, SubmitProgress, TasksDone } from "../../entries/bullmq.ts";
 import {
   gatherInMemory,
-  type JobFacts,
   type JobProgress,
   type JobRequest,
   planJob,
-  printShortage,
   runJob,
   type RunJobOptions,
   type StageName,
@@ -169,10 +167,6 @@ export function printSeconds(seconds: number): string {
   return `${Math.floor(whole / 3600)} h ${Math.floor((whole % 3600) / 60)} min`;
 }
 
-/** Returns true if the stages took so long that their cost is of interest. */
-export const isLong = (stages: readonly StageTimes[]): boolean =>
-  stages.reduce((sum, { seconds }) => sum + seconds, 0) > CLI.long;
-
 export const stageLines = (stages: readonly StageTimes[]): string[] =>
   stages
     .filter(({ seconds }) => seconds >= CLI.stage)
@@ -181,29 +175,12 @@ export const stageLines = (stages: readonly StageTimes[]): string[] =>
       return `  ${stage}: ${printCount(tasks, "task")}, ${rate}`;
     });
 
-export function printTook({ planned, took }: Pick<JobFacts, "planned" | "took">): string[] {
-  if (took === null) return [];
-  const rows = [
-    ["read", took.read, planned?.read],
-    ["written", took.written, planned?.written],
-  ] as const;
-  return rows.map(([name, bytes, most]) => {
-    const limit = most === undefined ? "" : `, at most ${printAmount(most)} planned`;
-    return `${name}: ${printAmount(bytes)} by ${printCount(took.tasks, "task")}${limit}`;
-  });
-}
-
-/** Implements `ndscatter run --plan`, which prints upper bounds for a job's work, and an estimated running time. */
+/** Implements `ndscatter run --plan`, which prints a job's tasks, and the most memory and disk space that they take. */
 export async function printPlan(io: Io, request: JobRequest, isJson: boolean): Promise<void> {
   const plan = await planJob(request);
   if (isJson) return printResult(io, plan);
-  const { chunks, chunksPerTask, growth, read, stages, taskBytes, threads, written } = plan;
-  const { diskRate: rate, seconds, shortage } = plan;
-  const { shuffle, ...inputs } = read;
+  const { chunks, chunksPerTask, stages, taskBytes, threads } = plan;
   const perTask = chunksPerTask === 1 ? "" : `, ${chunksPerTask} in each task`;
-  const reads = Object.entries(inputs).flatMap(([name, bytes]) =>
-    bytes > 0 ? [`${printAmount(bytes)} of ${name}`] : [],
-  );
   const rows = [
     ...stages.map(({ name, tasks }) => [name, printCount(tasks, "task")]),
     ["chunks", `${chunks} of data${perTask}`],
@@ -211,20 +188,7 @@ export async function printPlan(io: Io, request: JobRequest, isJson: boolean): P
       "memory",
       `at most ${printAmount(plan.memory)}: Node and ${printCount(threads, "thread")}, with tasks of ${printAmount(taskBytes)}`,
     ],
-    ["reads", `at most ${[...reads, `${printAmount(shuffle)} of intermediate data`].join(", ")}`],
-    [
-      "writes",
-      `at most ${printAmount(written.output)} of the output, ${printAmount(written.shuffle)} of intermediate data`,
-    ],
-    [
-      "disk",
-      `${printAmount(plan.disk)} must be free${growth === 0 ? "" : `; data may grow by ${printAmount(growth)}`}`,
-    ],
-    [
-      "time",
-      `at least ${printSeconds(seconds.least)}, about ${printSeconds(seconds.likely)}, at ${printAmount(rate)}/s, the disk's present speed`,
-    ],
-    ...(shortage === null ? [] : [["note", printShortage(shortage)]]),
+    ["disk", `${printAmount(plan.disk)} must be free`],
   ];
   return printResult(io, printTable(rows));
 }

@@ -25,14 +25,7 @@ import { wrongData, wrongUsage, errorJson } from "../failure.ts";
 import { printResult, untilInterrupted, type Io } from "../io.ts";
 import { memoryOption, wholeOption, folderOf, isUrl } from "../input/arguments.ts";
 import { JSON_HELP, printTable, quote, didYouMean } from "../text/layout.ts";
-import {
-  isLong,
-  printSeconds,
-  printTook,
-  runHere,
-  type LocalRun,
-  addJobWorker,
-} from "./job-run.ts";
+import { printSeconds, runHere, type LocalRun, addJobWorker } from "./job-run.ts";
 
 const TASK_HELP = `
 Schedulers call this command. Tasks are numbered from 0: give a number, a range
@@ -140,10 +133,8 @@ function addTask(job: Command, io: Io): void {
 
 async function resumeJob(io: Io, given: string, options: LocalRun): Promise<void> {
   const folder = folderOf(io, given);
-  const stages = await runHere(io, folder, options);
-  // A long job's actual cost is compared with its plan.
-  const took = isLong(stages) ? printTook(await describeJob(folder)) : [];
-  await printResult(io, [`${given}: done`, ...took.map((line) => `  ${line}`)].join("\n"));
+  await runHere(io, folder, options);
+  await printResult(io, `${given}: done`);
 }
 
 async function giveUpJob(io: Io, given: string): Promise<void> {
@@ -194,7 +185,6 @@ async function showStatus(io: Io, folder: string, { json }: JsonOption): Promise
     const lines = [
       printTable([["stage", "tasks done", "so far", "left"], ...rows]),
       ...workerLines(workers),
-      ...printTook(facts),
       ...(inPlace && changed !== null
         ? [`${out}: ${changed} of ${printCount(chunks, "chunk")} are changed`]
         : []),

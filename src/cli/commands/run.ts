@@ -101,7 +101,10 @@ const CHUNKED_OPTIONS: readonly Option[] = [
     "let queue workers (ndscatter job worker) run the job; the default URL is in NDSCATTER_REDIS",
   ),
   new Option("--queue <name>", "the name of the queue (default: ndscatter)"),
-  new Option("--plan", "print what the job would read, write and need, without running it"),
+  new Option(
+    "--plan",
+    "print the job's tasks and the memory and disk space that they need, without running it",
+  ),
   new Option("--slurm", "print the sbatch commands that run the job"),
   wholeOption(
     "--tasks-per-element <count>",

@@ -178,9 +178,8 @@ export const names =
     return use(places, template, random);
   };
 
-/** The text of a mark of a change in part, and of a job that is done. */
-const TEXT =
-  '{"job":"ab","changed":2,"chunks":4,"took":{"tasks":5,"read":9,"written":9,"seconds":0.1,"memory":9}}';
+/** The text of a mark of a change in part. */
+const TEXT = '{"job":"ab","changed":2,"chunks":4}';
 
 /** Files appear that should not be there. */
 export const extra =

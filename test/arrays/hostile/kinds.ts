@@ -75,11 +75,6 @@ export function kindsIn(places: Places): Readonly<Record<string, () => Promise<K
     claim: file(inPlace, /\.ndscatter\/job$/, json(places)),
     changed: async () => names(places, await inPlace(), /\.ndscatter\/changed\/|applied\/\d$/),
     done: async () => extra(places, await inPlace(), ["job/done", "job/shuffle.trash-x"]),
-    took: async () => names(places, await scatter(), /job\/took\//),
-    "took, more": async () => {
-      const name = "job/took/0123456789abcdef.apply.1.9999.9999.9.9";
-      return extra(places, await scatter(), [name, "job/took/apply"]);
-    },
     partial: async () => extra(places, await inPlace(), ["data.zarr/.ndscatter/partial"]),
     entries: async () => entries(places, await scatter()),
     "entries in place": async () => entries(places, await inPlace()),

@@ -23,8 +23,7 @@ import { checkApart, makeFolder, removeJob } from "./job-folder.ts";
 import { checkStageFolders, checkUnchanged, forgetFailures, openContext } from "./job.ts";
 import { openLocated } from "./open-arrays.ts";
 import type { JobRequest } from "./division.ts";
-import { growthOf, type JobPlan, type TimedPlan } from "./job-plan.ts";
-import { timed } from "./measure.ts";
+import type { JobPlan } from "./bounds.ts";
 import { checkJobDisk, checkOutput, planRequest, type PlannedJob } from "./plan-job.ts";
 import { findJob, findSpec, isDone, type BegunJob } from "./spec-file.ts";
 import type { JobSpec } from "./spec.ts";
@@ -33,8 +32,7 @@ import { forgetDamaged } from "./written.ts";
 export type { JobRequest } from "./division.ts";
 
 /**
- * Plans a job without creating it, and estimates bytes, memory, disk space and time. The estimate of the time includes
- * a measurement of the disk and the codecs, which takes about a second.
+ * Plans a job without creating it, and returns its tasks and the most memory and disk space that they take.
  *
  * @param request the same as for `createJob`
  * @throws TensorError the errors of `createJob`; `attribute` if the folder contains a job
@@ -58,26 +56,16 @@ export type { JobRequest } from "./division.ts";
  *   memory: 2 ** 28,
  *   threads: 1,
  * } as const;
- * const { seconds } = await planJob(request);
- * console.log(seconds.likely < 60); // true
+ * const { stages } = await planJob(request);
+ * console.log(stages.map(({ name, tasks }) => `${name} ${tasks}`)); // ["partition 1", "apply 2", "finish 1"]
  * ```
  */
-export async function planJob(request: JobRequest): Promise<TimedPlan> {
-  const { plan, spec, parts } = await planned(request);
-  return timed(request.folder, plan, spec, parts);
-}
-
-/** Plans a job like `planJob`, but without an estimate of the time. */
-export const planFigures = async (request: JobRequest): Promise<JobPlan> =>
-  (await planned(request)).plan;
-
-async function planned(request: JobRequest): Promise<PlannedJob> {
+export async function planJob(request: JobRequest): Promise<JobPlan> {
   const { folder } = request;
   const job = await planNew(request);
   if (job !== null) {
     await checkJobDisk(request, job.spec);
-    const growth = await growthOf(job.spec, job.parts);
-    return { ...job, plan: { ...job.plan, growth } };
+    return job.plan;
   }
   const sentence = `${folder} already holds a job; ndscatter job status ${folder} shows its state`;
   throw new TensorError("attribute", sentence, { key: "folder", file: folder });

@@ -4,13 +4,9 @@ import { printAmount } from "../../../core/foreign.ts";
 import { TensorError } from "../../../core/errors.ts";
 import * as fs from "node:fs/promises";
 import * as path from "node:path";
-import { isCode, isUrl, writeFully, withFile } from "../../boxes/file.ts";
+import { isCode, isUrl } from "../../boxes/file.ts";
 import type { JobContext } from "../stages/context.ts";
-import type { OpenFile } from "../../boxes/files.ts";
-import { checkPath } from "./arguments.ts";
 import type { StageName } from "./spec.ts";
-import { removeLeft, temporaryOf } from "./temporary.ts";
-import { CHUNKED } from "../../../core/limits.ts";
 
 export interface Room {
   /** The path of a folder that may not exist yet. */
@@ -144,68 +140,5 @@ async function existing(folder: string): Promise<string> {
     const above = path.dirname(folder);
     if (!isCode(error, "ENOENT") || above === folder) throw error;
     return existing(above);
-  }
-}
-
-const PROBE_NAME = ".ndscatter-probe";
-
-/** The size of a write in the disk measurement, in bytes, and the number of small writes that are synced. */
-const PIECE = 2 ** 20;
-const SYNCS = 8;
-
-/**
- * Measures how fast the disk of a folder can be written, in bytes per second. The measurement writes, syncs and removes
- * a file of 128 MB, or a smaller file on a nearly full disk.
- *
- * @param folder a path
- * @throws file system errors
- *
- * @example
- * ```ts
- * const bytesPerSecond = await diskRate(".");
- * console.log(bytesPerSecond > 0); // true
- * ```
- */
-export async function diskRate(folder: string): Promise<number> {
-  checkPath(folder);
-  return probe(folder, async (handle, free) => {
-    const size = Math.max(2 ** 12, Math.min(CHUNKED.probe, Math.floor(free / 4)));
-    // The file is written in pieces to limit memory, because runs also measure the disk.
-    const piece = new Uint8Array(Math.min(size, PIECE));
-    // The pieces contain varying numbers, because some file systems do not store zeros.
-    for (let at = 0; at < piece.length; at++) piece[at] = at * 2654435761;
-    const begin = performance.now();
-    for (let at = 0; at < size; at += piece.length)
-      await writeFully(handle, piece.subarray(0, size - at), at);
-    await handle.datasync();
-    return (1000 * size) / (performance.now() - begin);
-  });
-}
-
-/** Measures the mean time for syncing a small file in a folder, in s. */
-export function syncSeconds(folder: string): Promise<number> {
-  return probe(folder, async (handle) => {
-    const begin = performance.now();
-    for (let i = 0; i < SYNCS; i++) {
-      await writeFully(handle, Uint8Array.of(i), i);
-      await handle.datasync();
-    }
-    return (performance.now() - begin) / 1000 / SYNCS;
-  });
-}
-
-/** Calls `measure` with a new file and the free space of its disk, and then removes the file. */
-async function probe(
-  folder: string,
-  measure: (handle: OpenFile, free: number) => Promise<number>,
-): Promise<number> {
-  const there = await existing(folder);
-  await removeLeft(there, PROBE_NAME);
-  const file = temporaryOf(path.join(there, PROBE_NAME));
-  const { free } = await freeSpaceOf(there);
-  try {
-    return await withFile(file, "wx", (handle) => measure(handle, free));
-  } finally {
-    await fs.rm(file, { force: true });
   }
 }

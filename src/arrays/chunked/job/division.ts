@@ -22,7 +22,6 @@ import {
 } from "../stages/budget.ts";
 import type { CreateOptions } from "../../zarr/create.ts";
 import { refusesDuplicates, type CallSpec, type ResolvedCall } from "./call-spec.ts";
-import type { JobPlan } from "./job-plan.ts";
 import { stagesOf } from "./job.ts";
 import { costsOfOutput, openLocated } from "./open-arrays.ts";
 import type { Chunking, Stage } from "./spec.ts";
@@ -57,12 +56,15 @@ export interface JobRequest {
 }
 
 /** The division of a job into blocks and chunks, the tasks of each stage, and the number of threads. */
-export interface Division extends Pick<JobPlan, "threads" | "taskBytes"> {
+export interface Division {
   readonly parts: JobParts;
   readonly blockShape: readonly number[];
   /** The number of chunks of data. */
   readonly chunks: number;
   readonly stages: readonly Stage[];
+  /** The number of threads, as far as memory allows, and the maximum memory of a task, in bytes. */
+  readonly threads: number;
+  readonly taskBytes: number;
 }
 
 /**

@@ -11,9 +11,7 @@ import { checkOpened } from "../../boxes/checks.ts";
 import { checkPath } from "./arguments.ts";
 import { changesOf, checkUnclaimed, readClaim } from "./claim.ts";
 import { readSpec, specFile } from "./spec-file.ts";
-import type { Planned } from "./spec.ts";
 import { isTemporary, removeLeft } from "./temporary.ts";
-import { tookOf, type Took } from "./took.ts";
 
 /** A job that was found by its folder, or by an array that it owns. */
 export interface FoundJob {
@@ -129,13 +127,6 @@ export interface JobFacts {
    * job.
    */
   readonly changed: number | null;
-  /**
-   * Upper bounds for the bytes that the job's tasks read and write, and a note if memory is short. The value is null
-   * for a job from an older version.
-   */
-  readonly planned: Pick<Planned, "read" | "written" | "shortage"> | null;
-  /** The bytes and the time that the job's tasks have taken so far, or null without any record. */
-  readonly took: Took | null;
 }
 
 /**
@@ -170,18 +161,13 @@ export interface JobFacts {
  */
 export async function describeJob(folder: string): Promise<JobFacts> {
   checkPath(folder);
-  const { id, call, out, inPlace, chunks, stages, planned } = await readSpec(folder);
+  const { id, call, out, inPlace, chunks } = await readSpec(folder);
   const claim = inPlace ? await readClaim(out.path) : null;
   return {
     call: "node" in call ? String(call.node.op) : call.function,
     out: out.path,
     inPlace,
     chunks,
-    planned:
-      planned === undefined
-        ? null
-        : { read: planned.read, written: planned.written, shortage: planned.shortage },
-    took: await tookOf({ folder, id, stages }),
     changed: claim?.id === id ? await changesOf(out.path) : null,
   };
 }

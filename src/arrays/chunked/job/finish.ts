@@ -3,20 +3,18 @@
 import { randomBytes } from "node:crypto";
 import * as fs from "node:fs/promises";
 import * as path from "node:path";
-import { isCode, isThere, isUrl, makeNew } from "../../boxes/file.ts";
+import { isCode, isThere, isUrl, makeEmpty } from "../../boxes/file.ts";
 import { isTensorError, TensorError } from "../../../core/errors.ts";
 import { storeOf } from "../../zarr/open.ts";
 import { endClaim, giveUpClaim, readClaim, removeLateFiles } from "./claim.ts";
 import { fileOf, type JobContext } from "../stages/context.ts";
 import { inGroups } from "../stages/fragments.ts";
 import { isPublished } from "../stages/publish.ts";
-import { checkUnchanged, FOLDERS, jobFailure, jobOf, remainingTasks } from "./job.ts";
+import { ALL_FOLDERS, checkUnchanged, jobFailure, jobOf, remainingTasks } from "./job.ts";
 import { openOutput, publishPart, removePart } from "./open-arrays.ts";
 import { isDone, markComplete } from "./spec-file.ts";
 import type { JobSpec } from "./spec.ts";
-import { printTook, TOOK, tookOf } from "./took.ts";
 import { forgetDamaged } from "./written.ts";
-import { WORKERS } from "./workers.ts";
 
 /** The suffix of folders that are being removed. */
 const TRASH = ".trash";
@@ -56,13 +54,9 @@ export async function finish(job: JobContext): Promise<void> {
         const { length: left } = all.filter((isOver) => !isOver);
         if (left > 0) throw unfinished(folder, name, left, tasks);
       }
-  // A file `done` that exists before the job is complete has another origin, so its contents must not become the job's
-  // totals.
-  if (!(await isDone(folder))) await fs.rm(fileOf.done(folder), { recursive: true, force: true });
-  const took = await tookOf(listed).catch(() => null);
   await markComplete(folder);
   await endStaging(job);
-  await makeNew(fileOf.done(folder), printTook(took));
+  await makeEmpty(fileOf.done(folder));
   await cleanUpDone(folder, spec);
 }
 
@@ -94,7 +88,7 @@ export const namesIn = (folder: string): Promise<string[]> =>
  * find a folder without its mark.
  */
 export async function cleanUp(folder: string): Promise<void> {
-  for (const stage of [...Object.values(FOLDERS), TOOK, WORKERS]) {
+  for (const stage of ALL_FOLDERS) {
     const place = fileOf.stage(folder, stage);
     const trash = `${place}${TRASH}-${randomBytes(6).toString("hex")}`;
     await fs.rename(place, trash).catch((error: unknown) => {

@@ -10,9 +10,7 @@ import { isCode, makeFolders, placeError, withFile } from "../../boxes/file.ts";
 import { fileOf } from "../stages/context.ts";
 import { checkPath } from "./arguments.ts";
 import { abandon, cleanUp, namesIn } from "./finish.ts";
-import { FOLDERS } from "./job.ts";
-import { TOOK } from "./took.ts";
-import { WORKERS } from "./workers.ts";
+import { FOLDERS, WORKERS } from "./job.ts";
 import { checkFolderOf, findSpec, isDone, noJob, specFile } from "./spec-file.ts";
 import { printSpec, type JobSpec } from "./spec.ts";
 import { removeLeft, temporaryOf } from "./temporary.ts";
@@ -31,7 +29,7 @@ export async function makeFolder(
   await removeLeft(path.dirname(folder), path.basename(folder));
   try {
     // Stage folders are created only here, so tasks fail if they run after the job has ended.
-    for (const stage of [...Object.values(FOLDERS), TOOK, WORKERS])
+    for (const stage of [...Object.values(FOLDERS), WORKERS])
       await makeFolders(fileOf.stage(temporary, stage));
     await withFile(specFile(temporary), "wx", async (handle) => {
       await handle.writeFile(printSpec(spec));
@@ -124,7 +122,8 @@ async function removeAll(folder: string, id: string | undefined): Promise<void> 
   if (!isOver) await abandon(spec);
   // Another run may have removed the job, so the folder may already contain a later job.
   if ((await findSpec(folder))?.id !== spec.id) return removeRest(folder);
-  for (const file of [specFile(folder), fileOf.done(folder)]) await fs.rm(file, { force: true });
+  for (const file of [specFile(folder), fileOf.done(folder)])
+    await fs.rm(file, { force: true, recursive: true });
   await fs.rmdir(folder).catch(() => {});
 }
 

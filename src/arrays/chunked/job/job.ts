@@ -47,6 +47,12 @@ export const FOLDERS = {
   place: "placed",
 } as const satisfies Record<Exclude<StageName, "finish">, string>;
 
+/** The folder with the records of processes that work on the job: see `workers.ts`. */
+export const WORKERS = "workers";
+
+/** The folders that a job removes when it ends. Older jobs also recorded the cost of each task, in `took`. */
+export const ALL_FOLDERS: readonly string[] = [...Object.values(FOLDERS), WORKERS, "took"];
+
 /**
  * Opens the job in a folder, by reading only `job.json`.
  *

@@ -19,9 +19,8 @@ import { resolveCall } from "./call-spec.ts";
 import { holdsObjects, readClaim, refusal } from "./claim.ts";
 import { checkDisk } from "./disk.ts";
 import { divisionOf, outChunks, typeOf, type JobRequest } from "./division.ts";
-import { planOf, type JobPlan, type PlanParts } from "./job-plan.ts";
+import { boundsOf, type JobPlan } from "./bounds.ts";
 import { costsOfOutput, outputExists } from "./open-arrays.ts";
-import { shortageOf } from "./shortage.ts";
 import { MOST_TASKS, type Chunking, type JobSpec } from "./spec.ts";
 
 /** A request with its plan, spec and arrays. */
@@ -48,7 +47,7 @@ export async function planRequest(request: JobRequest, asked: string): Promise<P
   }
   const resolved = resolveCall(call, { data: request.data, indices, updates });
   const division = await divisionOf(request, resolved, chunking);
-  const { parts, blockShape, chunks, stages, threads } = division;
+  const { parts, blockShape, chunks, stages } = division;
   const { data, chunksPerTask } = parts;
   await checkUnused(resolved, data.shape, indices);
   const spec: JobSpec = {
@@ -81,27 +80,12 @@ export async function planRequest(request: JobRequest, asked: string): Promise<P
       limit: MOST_TASKS,
     });
   }
-  const shortage = await shortageOf(request.memory, division, (memory) =>
-    divisionOf({ ...request, memory }, resolved, chunking),
-  );
-  const takes = { threads, taskBytes: division.taskBytes, shortage };
-  return { ...planned(request, { spec, parts, takes }), parts };
-}
-
-/** Adds the planned bytes to a job's spec. */
-function planned(
-  { out, codecs }: JobRequest,
-  job: Omit<PlanParts, "costs">,
-): Omit<PlannedJob, "parts"> {
-  const { spec, parts } = job;
-  const { chunkShape = [] } = spec.out;
-  const encoding = { codecs, chunking: spec.chunking };
   const costs =
     out === null
       ? null
-      : costsOfOutput(out.format, typeOf(parts, chunkShape), parts.data, encoding);
-  const { plan, planned: figures } = planOf({ ...job, costs });
-  return { plan, spec: { ...spec, planned: figures } };
+      : costsOfOutput(out.format, typeOf(parts, spec.out.chunkShape ?? []), data, spec);
+  const { plan, disk } = boundsOf(spec, division, costs);
+  return { plan, spec: { ...spec, planned: { disk } }, parts };
 }
 
 /** Throws a `too-large` error if disk space is insufficient for a job. */

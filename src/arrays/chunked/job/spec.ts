@@ -36,29 +36,10 @@ export interface JobSpec {
   readonly planned?: Planned | undefined;
 }
 
-/** Upper bounds for a job's tasks, which are computed when the job is created. */
+/** Upper bounds for a job's tasks, which are computed when the job is created. Older jobs have more figures here. */
 export interface Planned {
-  /** The maximum number of stored bytes. */
-  readonly read: number;
-  readonly written: number;
   /** The bytes that each stage adds to the disks of the job's folder and of the output. */
   readonly disk: readonly (readonly [job: number, output: number])[];
-  readonly shortage: Shortage | null;
-}
-
-/** A note on memory that is too short. */
-export interface Shortage {
-  /** The memory of the process, in bytes. */
-  readonly memory: number;
-  /** The smallest power of two, in bytes, with which the job is about as fast as with more memory. */
-  readonly sensible: number;
-  /** The estimated time of the job, relative to its time with `sensible` bytes of memory. */
-  readonly times: number;
-  /** The number of threads that share the memory. */
-  readonly threads: number;
-  /** The number of tasks with this memory, and with `sensible` bytes. */
-  readonly tasks: number;
-  readonly sensibleTasks: number;
 }
 
 /** Division of a new array into chunks, or into shards of chunks. */
@@ -133,7 +114,7 @@ export function parseSpec(text: string): JobSpec {
     chunks: Number(chunks),
     chunksPerTask: Number(chunksPerTask),
     stages,
-    ...(planned !== undefined && { planned }),
+    ...(planned !== undefined && { planned: { disk: planned.disk } }),
   });
 }
 
@@ -188,26 +169,9 @@ const isAmount = (value: unknown): value is number =>
 
 const isPlanned = (value: unknown, stages: number): value is Planned =>
   isObject(value) &&
-  isAmount(value.read) &&
-  isAmount(value.written) &&
   Array.isArray(value.disk) &&
   value.disk.length === stages &&
-  value.disk.every((one) => Array.isArray(one) && one.length === 2 && one.every(isAmount)) &&
-  (value.shortage === null || isShortage(value.shortage));
-
-export const isShortage = (value: unknown): value is Shortage =>
-  isObject(value) &&
-  Object.values(value).length === SHORTAGE.length &&
-  SHORTAGE.every((key) => isAmount(value[key]));
-
-const SHORTAGE = [
-  "memory",
-  "sensible",
-  "times",
-  "threads",
-  "tasks",
-  "sensibleTasks",
-] as const satisfies readonly (keyof Shortage)[];
+  value.disk.every((one) => Array.isArray(one) && one.length === 2 && one.every(isAmount));
 
 const isStage = (value: unknown): value is Stage =>
   isObject(value) &&

@@ -9,10 +9,7 @@ import * as fs from "node:fs/promises";
 import * as path from "node:path";
 import { CHUNKED } from "../../../core/limits.ts";
 import { checkJob } from "./arguments.ts";
-import type { Job } from "./job.ts";
-
-/** The name of the folder with the records, within the job's folder. */
-export const WORKERS = "workers";
+import { WORKERS, type Job } from "./job.ts";
 
 /** The kind of process: a run of the job, a queue worker, `job task`, or `job task` in a Slurm array element. */
 export type Taker = "run" | "queue" | "task" | `slurm ${string}`;

@@ -7,7 +7,8 @@ import * as path from "node:path";
 import { CHUNKED } from "../../../core/limits.ts";
 import { HOST } from "../job/temporary.ts";
 import { checkFolderIn, type Roots } from "../job/roots.ts";
-import { WORKERS, type Taker, type WorkerRecord } from "../job/workers.ts";
+import { WORKERS } from "../job/job.ts";
+import type { Taker, WorkerRecord } from "../job/workers.ts";
 
 interface Work {
   readonly folder: string;

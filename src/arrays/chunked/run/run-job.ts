@@ -21,13 +21,10 @@ import {
   type StageName,
 } from "../job/job.ts";
 import { isThere, placeError } from "../../boxes/file.ts";
-import { printShortage } from "../job/shortage.ts";
 import { checkStageDisk, freeSpaceOf, type FreeSpace } from "../job/disk.ts";
-import { tookOf } from "../job/took.ts";
 import { workersOf } from "../job/workers.ts";
 import { forgetDamaged } from "../job/written.ts";
 import { isDone, openSpec, type BegunJob } from "../job/spec-file.ts";
-import type { JobSpec } from "../job/spec.ts";
 import { DEFAULT_MEMORY, startPool, type TaskPool } from "./pool.ts";
 import { processMemory } from "./process-memory.ts";
 import { product } from "../../../core/tensor/shape.ts";
@@ -59,8 +56,7 @@ export interface RunJobOptions {
   readonly signal?: Signal | undefined;
   readonly onProgress?: ((progress: JobProgress) => void) | undefined;
   /**
-   * Called with a message at most once for each reason: memory use exceeds the limit by a quarter, little memory makes
-   * the job slow, or the job has read or written more than planned.
+   * Called with a message at most once, when the memory of the process exceeds the limit by a quarter.
    */
   readonly onNote?: ((sentence: string) => void) | undefined;
 }
@@ -143,28 +139,9 @@ export async function runBegun(
       await checkUnchanged(context);
     }
     await runStages(context, options, freeOf);
-    if (options.onNote !== undefined) await noteExcess(jobOf(context), spec, options.onNote);
   } catch (error) {
     if (!(await job.isComplete())) throw placeError(error);
     await cleanUpOutput(spec);
-  }
-}
-
-/** Calls `onNote` if a finished job has read or written more than planned. */
-async function noteExcess(
-  job: Job,
-  { planned }: JobSpec,
-  onNote: (sentence: string) => void,
-): Promise<void> {
-  const took = await tookOf(job);
-  if (took === null || planned === undefined) return;
-  for (const [name, what] of [
-    ["read", "read"],
-    ["written", "wrote"],
-  ] as const) {
-    if (took[name] <= planned[name]) continue;
-    const [got, most] = [took[name], planned[name]].map(printAmount);
-    onNote(`the tasks of the job ${what} ${got}, more than the planned maximum of ${most}`);
   }
 }
 
@@ -202,8 +179,6 @@ async function runStages(
   const { onNote } = options;
   const endWatch = onNote === undefined ? () => {} : watchMemory(memory, onNote);
   const job = jobOf(context);
-  const { shortage = null } = context.spec.planned ?? {};
-  if (shortage !== null) onNote?.(printShortage(shortage));
   try {
     for (const stage of job.stages) {
       signal?.throwIfAborted();

@@ -5,16 +5,13 @@ import { TensorError } from "../../../core/errors.ts";
 import { isCode, isUrl, placeError } from "../../boxes/file.ts";
 import { checkStaging } from "../job/claim.ts";
 import { needsOf, type JobContext } from "../stages/context.ts";
-import { TRAFFIC } from "../../boxes/traffic.ts";
 import { CHUNKED } from "../../../core/limits.ts";
 import { DiskWatch, freeSpaceOf, type FreeSpace } from "../job/disk.ts";
-import { noteTook } from "../job/took.ts";
 import { openContext, type StageName } from "../job/job.ts";
 import { replaced } from "../job/owner.ts";
 import { checkFolderIn, checkJobIn, guardOf, type Roots } from "../job/roots.ts";
 import { readSpec } from "../job/spec-file.ts";
 import type { JobSpec } from "../job/spec.ts";
-import { processMemory } from "./process-memory.ts";
 import { runTask } from "./tasks.ts";
 import { Workspace } from "../stages/workspace.ts";
 
@@ -71,14 +68,7 @@ export class Runner {
     const allowance = this.#share - sizes.chunk - held;
     const reading = this.#share - block - held;
     if (stage !== "finish") await this.#disks.check(job);
-    const [begin, read, written] = [performance.now(), TRAFFIC.read, TRAFFIC.written];
     await runTask(job, stage, task, { workspace: this.#workspace, allowance, reading });
-    const took = { read: TRAFFIC.read - read, written: TRAFFIC.written - written };
-    // A task that had nothing to do is not recorded.
-    if (took.read + took.written === 0) return;
-    const milliseconds = performance.now() - begin;
-    const memory = processMemory();
-    await noteTook({ folder, id: job.spec.id }, stage, task, { ...took, milliseconds, memory });
   }
 
   async #open(folder: string, id?: string): Promise<JobContext> {
