@@ -7,7 +7,7 @@ import { test } from "node:test";
 import { freeSpaceOf } from "../../src/arrays/chunked/job/disk.ts";
 import { removeJob } from "../../src/arrays/chunked/job/job-folder.ts";
 import { jobFailure, openJob, remainingTasks } from "../../src/arrays/chunked/job/job.ts";
-import { startPool } from "../../src/arrays/chunked/run/pool.ts";
+import { startPool, startPoolWith } from "../../src/arrays/chunked/run/pool.ts";
 import { CLOCK } from "../../src/arrays/distributed/clock.ts";
 import type { Core } from "../../src/arrays/distributed/core.ts";
 import { stepRoot } from "../../src/arrays/distributed/steps.ts";
@@ -72,7 +72,7 @@ test("a task reports that its job was removed while the task ran", async () => {
   const home = makeHome();
   await storeInputs(home);
   const folder = await makeJob(home, add);
-  const pool = startPool({ threads: 0, memory: MEMORY }, async () => {
+  const pool = startPoolWith({ threads: 0, memory: MEMORY }, async () => {
     await removeJob(folder);
     return freeSpaceOf(home);
   });

@@ -19,12 +19,13 @@ import { createPendingNpy } from "../boxes/npy-array.ts";
 import { inParallel } from "../boxes/parallel.ts";
 import { createPending } from "../zarr/open.ts";
 import { checkRunOptions } from "./job/arguments.ts";
-import { checkRequest, planNew } from "./job/create-job.ts";
 import { checkDisk } from "./job/disk.ts";
-import { typeOf, type JobRequest } from "./job/division.ts";
+import { describe, type Described } from "./job/describe.ts";
+import { typeOf } from "./job/divide.ts";
 import { costsOfOutput, encodingOf, openLocated, outputExists } from "./job/open-arrays.ts";
-import type { PlannedJob } from "./job/plan-job.ts";
+import { checkRequest, type JobRequest } from "./job/request.ts";
 import type { JobSpec } from "./job/spec.ts";
+import { findSpec } from "./job/spec-file.ts";
 import { removeLeft, temporaryOf } from "./job/temporary.ts";
 import type { RunJobOptions } from "./run/run-job.ts";
 import { shareOf, type JobParts } from "./stages/budget.ts";
@@ -90,17 +91,16 @@ export async function gatherInMemory(
     onProgress?.({ stage, done, tasks, taskBytes, seconds, before: 0 });
   };
   try {
-    // As in a job, the inputs are opened again, because they may have been replaced since the caller opened them.
-    const data = await openLocated(request.data.location);
-    const indices = await openLocated(request.indices.location);
-    const own = { ...request, data, indices, out };
-    const planned = await planNew(own);
-    const lanes = planned === null ? 0 : lanesOf(own, planned);
-    if (planned === null || lanes === 0) return false;
+    const own = { ...request, out };
+    if ((await findSpec(own.folder)) !== null) return false;
+    const planned = await describe(own);
+    const lanes = lanesOf(own, planned);
+    if (lanes === 0) return false;
     const sizes = planned.spec.planned?.disk ?? [];
     await checkDisk([
       { folder: path.dirname(out.path), bytes: sizes.reduce((sum, [, bytes]) => sum + bytes, 0) },
     ]);
+    const { data, indices } = planned.parts;
     await gather(planned, new Seen({ data, indices }), { lanes, signal, report });
     return true;
   } catch (error) {
@@ -111,7 +111,7 @@ export async function gatherInMemory(
 const placeOf = (out: string): string => (isUrl(out) ? out : path.resolve(out));
 
 async function gather(
-  { parts, spec }: PlannedJob,
+  { parts, spec }: Described,
   seen: Seen,
   how: Pick<Gathering, "lanes" | "signal" | "report">,
 ): Promise<void> {
@@ -128,7 +128,7 @@ async function gather(
 }
 
 /** Returns the number of chunks to read at the same time, or 0 if the gather does not fit in memory. */
-function lanesOf({ memory }: JobRequest, { spec, parts }: PlannedJob): number {
+function lanesOf({ memory }: JobRequest, { spec, parts }: Described): number {
   const { data, indices, resolved, address } = parts;
   const { bytes } = DTYPES[data.dtype];
   const { format, chunkShape = [] } = spec.out;

@@ -18,7 +18,7 @@ import { fileOf } from "../stages/context.ts";
 import { inGroups } from "../stages/fragments.ts";
 import { withdraw } from "./finish.ts";
 import { FOLDERS } from "./job.ts";
-import { createOutput, openLocated, openOutput, outputExists, partOf } from "./open-arrays.ts";
+import { createOutput, openOutput, outputExists, partOf } from "./open-arrays.ts";
 import { countChanged } from "../stages/marks.ts";
 import type { JobSpec } from "./spec.ts";
 import type { BegunJob } from "./spec-file.ts";
@@ -39,7 +39,7 @@ export async function beginOutput(job: BegunJob): Promise<void> {
     if (!inPlace && (await isPublished(spec))) return;
     throw inPlace ? halfChanged(folder, spec, done) : lost(folder, out.path);
   }
-  const failure = await begin(folder, spec).then(
+  const failure = await begin(job).then(
     () => null,
     (error: unknown) => ({ error }),
   );
@@ -60,11 +60,7 @@ const PAUSE = 20;
  * Recreates the unfinished NPY output of a job if the file was truncated, because the missing bytes are lost.
  * Afterwards, all tasks that write to the file must run again. If `isBegun` is false, the output may not exist yet.
  */
-export async function renewOutput(
-  job: Pick<BegunJob, "folder" | "spec">,
-  isBegun: boolean,
-  looks = LOOKS,
-): Promise<void> {
+export async function renewOutput(job: BegunJob, isBegun: boolean, looks = LOOKS): Promise<void> {
   const { folder, spec } = job;
   if (spec.out.format !== "npy") return;
   const part = partOf(spec);
@@ -72,7 +68,7 @@ export async function renewOutput(
   try {
     if (await isWhole(spec, part)) return;
     isFound = true;
-    await renewPart(folder, spec, part);
+    await renewPart(job, part);
   } catch (error) {
     if (!isCode(error, "ENOENT")) throw error;
     const isGone = isBegun || isFound || (await marksOf(folder, spec)) > 0;
@@ -82,7 +78,8 @@ export async function renewOutput(
   }
 }
 
-async function renewPart(folder: string, spec: JobSpec, part: string): Promise<void> {
+async function renewPart(job: BegunJob, part: string): Promise<void> {
+  const { folder, spec } = job;
   // If several runs begin at the same time, only one of them moves the old file away. If another run has already
   // created a new file, that file is moved back.
   const taken = temporaryOf(part);
@@ -91,7 +88,7 @@ async function renewPart(folder: string, spec: JobSpec, part: string): Promise<v
     if (await isWhole(spec, taken)) return await fs.link(taken, part);
     const stage = fileOf.stage(folder, writingFolder(spec));
     for (const mark of await marksIn(stage)) await fs.rm(path.join(stage, mark), { force: true });
-    await createNew(spec);
+    await createNew(job);
   } finally {
     await fs.rm(taken, { force: true });
   }
@@ -106,10 +103,11 @@ const isWhole = ({ out }: JobSpec, part: string): Promise<boolean> =>
     },
   );
 
-async function begin(folder: string, spec: JobSpec): Promise<void> {
+async function begin(job: BegunJob): Promise<void> {
+  const { folder, spec } = job;
   const { inPlace, out } = spec;
   if (out.format === "zarr") await claim(out.path, claimOf(folder, spec));
-  if (!inPlace) await createNew(spec);
+  if (!inPlace) await createNew(job);
 }
 
 /**
@@ -173,12 +171,11 @@ async function marksOf(folder: string, spec: JobSpec): Promise<number> {
   return changes.reduce((sum, count) => sum + count, 0);
 }
 
-async function createNew(spec: JobSpec): Promise<void> {
+async function createNew({ spec, inputs }: BegunJob): Promise<void> {
   const { call, out } = spec;
-  const data = await openLocated(spec.data);
-  const indices = await openLocated(spec.indices);
-  const updates = spec.updates && (await openLocated(spec.updates));
-  const { shape } = resolveCall(call, { data, indices, updates });
+  const opened = await inputs();
+  const { data } = opened;
+  const { shape } = resolveCall(call, opened);
   const type: ArrayType = { dtype: data.dtype, shape, chunkShape: out.chunkShape ?? shape };
   await createOutput(spec, type, data);
 }

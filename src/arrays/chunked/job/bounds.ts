@@ -13,7 +13,7 @@ import type { ChunkCosts } from "../../zarr/open.ts";
 import { memoryOf, type JobParts } from "../stages/budget.ts";
 import { fragmentBytes } from "../stages/fragment-layout.ts";
 import { SIZE_LINE } from "../stages/marks.ts";
-import type { Division } from "./division.ts";
+import type { Division } from "./divide.ts";
 import { printSpec, type JobSpec, type Stage, type StageName } from "./spec.ts";
 
 /** The tasks of a job, and the most memory and disk space that they take. */

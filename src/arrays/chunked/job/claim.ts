@@ -15,7 +15,6 @@ import { randomBytes } from "node:crypto";
 import * as fs from "node:fs/promises";
 import * as path from "node:path";
 import {
-  findText,
   isCode,
   isThere,
   isUrl,
@@ -24,6 +23,7 @@ import {
   placeError,
   withFile,
 } from "../../boxes/file.ts";
+import { readKept } from "./kept-text.ts";
 import { readSpec } from "./spec-file.ts";
 import type { JobSpec } from "./spec.ts";
 import { countChanges, parseClaim, type Claim } from "../../zarr/claims.ts";
@@ -117,7 +117,7 @@ export async function holdsObjects(place: string): Promise<boolean> {
 
 /** Reads the claim on an array, or returns null if no job owns the array. */
 export async function readClaim(array: string): Promise<Claim | null> {
-  const text = await (isUrl(array) ? readUrlClaim(array) : findText(inStaging(array, CLAIM)));
+  const text = await (isUrl(array) ? readUrlClaim(array) : readKept(inStaging(array, CLAIM)));
   return text === null ? null : parseClaim(text);
 }
 

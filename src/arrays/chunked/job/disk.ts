@@ -6,7 +6,7 @@ import * as fs from "node:fs/promises";
 import * as path from "node:path";
 import { isCode, isUrl } from "../../boxes/file.ts";
 import type { JobContext } from "../stages/context.ts";
-import type { StageName } from "./spec.ts";
+import type { JobSpec, StageName } from "./spec.ts";
 
 export interface Room {
   /** The path of a folder that may not exist yet. */
@@ -61,6 +61,13 @@ export async function checkDisk(rooms: readonly Room[], freeOf = freeSpaceOf): P
     const sentence = `the disk of ${folder} must have ${printAmount(bytes)} free, but has ${printAmount(free)}; free some space, or use another disk`;
     throw new TensorError("too-large", sentence, { file: folder, got: bytes, limit: free });
   }
+}
+
+/** Throws a `too-large` error if the disks lack the space for a new job. */
+export async function checkPlannedDisk(folder: string, spec: JobSpec): Promise<void> {
+  const disks = spec.planned?.disk ?? [];
+  const [own, output] = [0, 1].map((at) => disks.reduce((sum, one) => sum + one[at], 0));
+  await checkDisk(roomsOf({ folder: path.resolve(folder), spec }, own, output));
 }
 
 type RunningJob = Pick<JobContext, "folder" | "spec">;

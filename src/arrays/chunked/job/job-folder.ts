@@ -78,24 +78,7 @@ const isOnlyMark = (names: readonly string[]): boolean => names.length === 1 && 
  *
  * @example
  * ```ts
- * import { openArray } from "ndscatter/zarr";
- *
- * const [data, indices, updates] = await Promise.all([
- *   openArray("table.zarr"),
- *   openArray("ids.npy"),
- *   openArray("rows.npy"),
- * ]);
- * const request = {
- *   folder: "job",
- *   call: { function: "scatterND", options: { reduction: "add" } },
- *   data,
- *   indices,
- *   updates,
- *   out: { format: "zarr", path: "sums.zarr" },
- *   memory: 2 ** 28,
- *   threads: 1,
- * } as const;
- * await createJob(request);
+ * await createJob(request); // see `createJob` for the request
  * await removeJob("job");
  * console.log(await findJobs(".")); // []
  * ```
@@ -145,17 +128,3 @@ async function removeRest(folder: string): Promise<void> {
   await fs.rm(fileOf.done(folder), { force: true });
   await fs.rmdir(folder).catch(() => {});
 }
-
-/**
- * Throws an `attribute` error if the folder equals, contains or lies within an array, because removing one would remove
- * the other.
- */
-export function checkApart(folder: string, arrays: readonly string[]): void {
-  const array = arrays.find((one) => isIn(folder, one) || isIn(one, folder));
-  if (array === undefined) return;
-  const sentence = `the job's folder ${folder} and the array ${array} must not contain each other; give another folder`;
-  throw new TensorError("attribute", sentence, { key: "folder", file: folder, other: array });
-}
-
-const isIn = (inner: string, outer: string): boolean =>
-  inner === outer || inner.startsWith(outer + path.sep);

@@ -20,10 +20,16 @@ import { findText, isCode, isThere, placeError } from "../../boxes/file.ts";
 import type { Guard } from "../../boxes/guard.ts";
 import { isTensorError, TensorError } from "../../../core/errors.ts";
 import { CHUNKED } from "../../../core/limits.ts";
-import { checkStages, contextOf, fileOf, type JobContext } from "../stages/context.ts";
+import {
+  checkStages,
+  contextOf,
+  fileOf,
+  type JobContext,
+  type JobInputs,
+} from "../stages/context.ts";
 import { checkSeen, type SeenStage } from "../stages/seen.ts";
 import { checkJob, checkPath, checkStage } from "./arguments.ts";
-import { openArrays } from "./open-arrays.ts";
+import { openInputs, openOut } from "./open-arrays.ts";
 import { checkFolder } from "./owner.ts";
 import { receiveError, sendError, type SentError } from "../run/sent-error.ts";
 import { isDone, noJob, readSpec } from "./spec-file.ts";
@@ -61,24 +67,7 @@ export const ALL_FOLDERS: readonly string[] = [...Object.values(FOLDERS), WORKER
  *
  * @example
  * ```ts
- * import { openArray } from "ndscatter/zarr";
- *
- * const [data, indices, updates] = await Promise.all([
- *   openArray("table.zarr"),
- *   openArray("ids.npy"),
- *   openArray("rows.npy"),
- * ]);
- * const request = {
- *   folder: "job",
- *   call: { function: "scatterND", options: { reduction: "add" } },
- *   data,
- *   indices,
- *   updates,
- *   out: { format: "zarr", path: "sums.zarr" },
- *   memory: 2 ** 28,
- *   threads: 1,
- * } as const;
- * await createJob(request);
+ * await createJob(request); // see `createJob` for the request
  * const job = await openJob("job");
  * console.log(job.stages.map(({ name }) => name)); // ["partition", "apply", "finish"]
  * ```
@@ -89,13 +78,18 @@ export async function openJob(folder: string): Promise<Job> {
   return { folder, id, stages };
 }
 
-/** `spec` contains the folder's `job.json`. `guard` checks each array file before it is opened. */
+/**
+ * `spec` contains the folder's `job.json`. `inputs` are the job's inputs if they are open. `guard` checks each array file
+ * before it is opened.
+ */
 export async function openContext(
   folder: string,
   spec: JobSpec,
-  guard?: Guard,
+  { inputs, guard }: { readonly inputs?: JobInputs; readonly guard?: Guard | undefined } = {},
 ): Promise<JobContext> {
-  const context = contextOf(folder, spec, await openArrays(spec, guard));
+  const opened = inputs ?? (await openInputs(spec, guard));
+  const out = await openOut(spec, opened.data, guard);
+  const context = contextOf(folder, spec, { ...opened, out });
   checkStages(context);
   return context;
 }
@@ -126,24 +120,7 @@ export const stagesOf = (tasks: {
  *
  * @example
  * ```ts
- * import { openArray } from "ndscatter/zarr";
- *
- * const [data, indices, updates] = await Promise.all([
- *   openArray("table.zarr"),
- *   openArray("ids.npy"),
- *   openArray("rows.npy"),
- * ]);
- * const request = {
- *   folder: "job",
- *   call: { function: "scatterND", options: { reduction: "add" } },
- *   data,
- *   indices,
- *   updates,
- *   out: { format: "zarr", path: "sums.zarr" },
- *   memory: 2 ** 28,
- *   threads: 1,
- * } as const;
- * await createJob(request);
+ * await createJob(request); // see `createJob` for the request
  * const job = await openJob("job");
  * console.log(await remainingTasks(job, "partition")); // [0]
  * await runJob("job", { threads: 0 });
@@ -187,24 +164,7 @@ export async function checkUnchanged(
  *
  * @example
  * ```ts
- * import { openArray } from "ndscatter/zarr";
- *
- * const [data, indices, updates] = await Promise.all([
- *   openArray("table.zarr"),
- *   openArray("ids.npy"),
- *   openArray("rows.npy"),
- * ]);
- * const request = {
- *   folder: "job",
- *   call: { function: "scatterND", options: { reduction: "add" } },
- *   data,
- *   indices,
- *   updates,
- *   out: { format: "zarr", path: "sums.zarr" },
- *   memory: 2 ** 28,
- *   threads: 1,
- * } as const;
- * await createJob(request);
+ * await createJob(request); // see `createJob` for the request
  * console.log(await taskRate(await openJob("job"), "partition")); // null
  * ```
  */
@@ -233,24 +193,7 @@ export async function taskRate(job: Job, name: StageName): Promise<number | null
  *
  * @example
  * ```ts
- * import { openArray } from "ndscatter/zarr";
- *
- * const [data, indices, updates] = await Promise.all([
- *   openArray("table.zarr"),
- *   openArray("ids.npy"),
- *   openArray("rows.npy"),
- * ]);
- * const request = {
- *   folder: "job",
- *   call: { function: "scatterND", options: { reduction: "add" } },
- *   data,
- *   indices,
- *   updates,
- *   out: { format: "zarr", path: "sums.zarr" },
- *   memory: 2 ** 28,
- *   threads: 1,
- * } as const;
- * await createJob(request);
+ * await createJob(request); // see `createJob` for the request
  * await runJob("job", { threads: 0 });
  * console.log(await jobFailure(await openJob("job"))); // null
  * ```

@@ -24,7 +24,7 @@ import {
   openPending,
   type ChunkCosts,
 } from "../../zarr/open.ts";
-import type { JobArrays } from "../stages/context.ts";
+import type { JobInputs } from "../stages/context.ts";
 import type { JobSpec } from "./spec.ts";
 import { removeLeft, temporaryOf } from "./temporary.ts";
 
@@ -157,23 +157,28 @@ export const costsOfOutput = (
     ? { read: 0, write: 0, stored: product(type.chunkShape) * DTYPES[type.dtype].bytes, text: 0 }
     : costsOf(encodingOf(type, like, encoding));
 
-export async function openArrays(spec: JobSpec, guard?: Guard): Promise<JobArrays> {
-  const { data, indices, updates, out, inPlace } = spec;
+export async function openInputs(
+  { data, indices, updates }: Pick<JobSpec, "data" | "indices" | "updates">,
+  guard?: Guard,
+): Promise<JobInputs> {
   return {
     data: await openLocated(data, guard),
     indices: await openLocated(indices, guard),
     updates: updates === undefined ? undefined : await openLocated(updates, guard),
-    out: inPlace ? await openInPlace(out, guard) : await openOutput(spec, guard),
   };
 }
 
-/** Opens an existing array whose chunks can be staged. */
-async function openInPlace(location: ArrayLocation, guard?: Guard): Promise<StagedArray> {
-  if (location.format === "zarr")
-    return partAt(location, await openPending(location.path, {}, guard));
+/** Opens the output, which is `data` itself if the job changes data in place. */
+export async function openOut(
+  spec: JobSpec,
+  data: ChunkedArray,
+  guard?: Guard,
+): Promise<StagedArray | PendingArray> {
+  if (!spec.inPlace) return openOutput(spec, guard);
+  if (spec.out.format === "zarr") return data as StagedArray;
   throw new TensorError(
     "attribute",
-    `${location.path} cannot be changed in place; give a Zarr array in files`,
-    { key: "out", file: location.path },
+    `${spec.out.path} cannot be changed in place; give a Zarr array in files`,
+    { key: "out", file: spec.out.path },
   );
 }

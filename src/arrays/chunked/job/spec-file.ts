@@ -9,7 +9,9 @@ import type { OpenFile } from "../../boxes/files.ts";
 import { closeFile, isCode, isThere, openFile, placeError, readText } from "../../boxes/file.ts";
 import { malformed, TensorError } from "../../../core/errors.ts";
 import { CHUNKED } from "../../../core/limits.ts";
-import { fileOf } from "../stages/context.ts";
+import { fileOf, type JobInputs } from "../stages/context.ts";
+import { readKept } from "./kept-text.ts";
+import { openInputs } from "./open-arrays.ts";
 import { parseSpec, type JobSpec } from "./spec.ts";
 
 /**
@@ -30,6 +32,8 @@ export const specFile = (folder: string): string => path.join(folder, "job.json"
 export interface BegunJob {
   readonly folder: string;
   readonly spec: JobSpec;
+  /** Opens the inputs, once. */
+  inputs(): Promise<JobInputs>;
   /** Returns true if the output is complete, even if the file has since been removed or renamed. */
   isComplete(): Promise<boolean>;
   close(): Promise<void>;
@@ -66,25 +70,36 @@ export const noJob = (folder: string): TensorError =>
     { file: folder },
   );
 
-/** Opens the job in a folder, or returns null without a job, because another run may remove the job at any time. */
-export async function findJob(folder: string): Promise<BegunJob | null> {
+/**
+ * Opens the job in a folder, or returns null without a job, because another run may remove the job at any time. `opened`
+ * contains the inputs of a job that this process has just described.
+ */
+export async function findJob(folder: string, opened?: JobInputs): Promise<BegunJob | null> {
   const handle = await open(folder);
   if (handle === null) return null;
   try {
     const text = await readText(handle, specFile(folder));
-    // After a crash, zeros may replace the appended line, and later runs may append more lines.
-    const spec = specOf(text.replace(/[\0\n]+$/, ""));
-    return { folder, spec, isComplete: () => endsComplete(handle), close: () => closeFile(handle) };
+    const spec = specOf(text);
+    let inputs = opened === undefined ? undefined : Promise.resolve(opened);
+    return {
+      folder,
+      spec,
+      inputs: () => (inputs ??= openInputs(spec)),
+      isComplete: () => endsComplete(handle),
+      close: () => closeFile(handle),
+    };
   } catch (error) {
     await closeFile(handle);
     throw error;
   }
 }
 
-/** Specs by their texts, the last used last, because each task reads the same file several times. */
+/** Specs by their texts, the last used last: a text is parsed and checked once, and then compared byte by byte. */
 const parsed = new Map<string, JobSpec>();
 
-function specOf(text: string): JobSpec {
+function specOf(read: string): JobSpec {
+  // After a crash, zeros may replace the appended line, and later runs may append more lines.
+  const text = read.replace(/[\0\n]+$/, "");
   const spec = parsed.get(text) ?? parseSpec(text);
   parsed.delete(text);
   parsed.set(text, spec);
@@ -92,17 +107,18 @@ function specOf(text: string): JobSpec {
   return spec;
 }
 
+/** Throws the errors of `openSpec`. */
 export async function readSpec(folder: string): Promise<JobSpec> {
-  const file = await openSpec(folder);
-  await file.close();
-  return file.spec;
+  await checkFolderOf(folder);
+  const spec = await findSpec(folder);
+  if (spec !== null) return spec;
+  throw noJob(folder);
 }
 
 /** Reads the spec like `readSpec`, or returns null if the folder contains no job. */
 export async function findSpec(folder: string): Promise<JobSpec | null> {
-  const file = await findJob(folder);
-  await file?.close();
-  return file?.spec ?? null;
+  const text = await readKept(specFile(folder));
+  return text === null ? null : specOf(text);
 }
 
 async function open(folder: string): Promise<OpenFile | null> {

@@ -6,6 +6,7 @@ import { Worker } from "node:worker_threads";
 import { TensorError } from "../../../core/errors.ts";
 import { freeSpaceOf, type FreeSpace } from "../job/disk.ts";
 import { checkCount, shareOf } from "../stages/budget.ts";
+import type { JobContext } from "../stages/context.ts";
 import type { StageName } from "../job/job.ts";
 import { checkRoots, type Roots } from "../job/roots.ts";
 import { Presence } from "./presence.ts";
@@ -61,38 +62,30 @@ interface Pending {
 
 /**
  * Starts threads that run jobs' tasks.
- * @param freeOf a function that measures free disk space, for a pool without threads
  * @param options the number of threads, the memory, and the allowed folders
  * @throws TensorError `attribute` unless `memory` and `threads` are positive integers, or `threads` is 0, and for
  *   `roots` that are not two lists
  *
  * @example
  * ```ts
- * import { openArray } from "ndscatter/zarr";
- *
- * const [data, indices, updates] = await Promise.all([
- *   openArray("table.zarr"),
- *   openArray("ids.npy"),
- *   openArray("rows.npy"),
- * ]);
- * const request = {
- *   folder: "job",
- *   call: { function: "scatterND", options: { reduction: "add" } },
- *   data,
- *   indices,
- *   updates,
- *   out: { format: "zarr", path: "sums.zarr" },
- *   memory: 2 ** 28,
- *   threads: 1,
- * } as const;
- * await createJob(request);
+ * await createJob(request); // see `createJob` for the request
  * const pool = startPool({ threads: 0 });
  * await pool.run("job", "partition", 0);
  * await pool.end();
  * console.log(await remainingTasks(await openJob("job"), "partition")); // []
  * ```
  */
-export function startPool(options: PoolOptions = {}, freeOf: FreeSpace = freeSpaceOf): TaskPool {
+export const startPool = (options: PoolOptions = {}): TaskPool => startPoolWith(options);
+
+/**
+ * Starts a pool like `startPool`. `freeOf` measures free disk space, and `opened` is a job that is already open, for a
+ * pool without threads.
+ */
+export function startPoolWith(
+  options: PoolOptions,
+  freeOf: FreeSpace = freeSpaceOf,
+  opened?: JobContext,
+): TaskPool {
   const {
     threads = availableParallelism(),
     memory = DEFAULT_MEMORY,
@@ -103,7 +96,8 @@ export function startPool(options: PoolOptions = {}, freeOf: FreeSpace = freeSpa
   checkRoots(roots);
   if (threads !== 0) checkCount("threads", threads);
   const presence = new Presence(by, Math.max(1, threads), roots);
-  if (threads === 0) return poolHere(new Runner(shareOf(memory, 1), roots, freeOf), presence);
+  if (threads === 0)
+    return poolHere(new Runner(shareOf(memory, 1), roots, freeOf, opened), presence);
   const waiting: Pending[] = [];
   const share = shareOf(memory, threads);
   const slots = Array.from({ length: threads }, () => new Slot({ share, roots }, () => next()));

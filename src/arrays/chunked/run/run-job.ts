@@ -25,7 +25,7 @@ import { checkStageDisk, freeSpaceOf, type FreeSpace } from "../job/disk.ts";
 import { workersOf } from "../job/workers.ts";
 import { forgetDamaged } from "../job/written.ts";
 import { isDone, openSpec, type BegunJob } from "../job/spec-file.ts";
-import { DEFAULT_MEMORY, startPool, type TaskPool } from "./pool.ts";
+import { DEFAULT_MEMORY, startPoolWith, type TaskPool } from "./pool.ts";
 import { processMemory } from "./process-memory.ts";
 import { product } from "../../../core/tensor/shape.ts";
 
@@ -79,24 +79,7 @@ const RUN_OPTIONS = namesOf<RunJobOptions>({
  *
  * @example
  * ```ts
- * import { openArray } from "ndscatter/zarr";
- *
- * const [data, indices, updates] = await Promise.all([
- *   openArray("table.zarr"),
- *   openArray("ids.npy"),
- *   openArray("rows.npy"),
- * ]);
- * const request = {
- *   folder: "job",
- *   call: { function: "scatterND", options: { reduction: "add" } },
- *   data,
- *   indices,
- *   updates,
- *   out: { format: "zarr", path: "sums.zarr" },
- *   memory: 2 ** 28,
- *   threads: 1,
- * } as const;
- * await createJob(request);
+ * await createJob(request); // see `createJob` for the request
  * const lines: string[] = [];
  * await runJob("job", {
  *   threads: 0,
@@ -133,7 +116,7 @@ export async function runBegun(
     if (await isDone(folder)) return await cleanUpDone(folder, spec);
     await checkStageFolders(folder);
     if (!isChecked) await renewOutput(job, true);
-    const context = await openContext(folder, spec);
+    const context = await openContext(folder, spec, { inputs: await job.inputs() });
     if (!isChecked) {
       await forgetDamaged(context);
       await checkUnchanged(context);
@@ -175,7 +158,7 @@ async function runStages(
   const { needed: least } = needsOf(context);
   const wanted = options.threads ?? availableParallelism();
   const threads = threadsFor(memory, Math.max(1, wanted), least, context.data.chunkShape);
-  const pool = startPool({ threads: wanted === 0 ? 0 : threads, memory }, freeOf);
+  const pool = startPoolWith({ threads: wanted === 0 ? 0 : threads, memory }, freeOf, context);
   const { onNote } = options;
   const endWatch = onNote === undefined ? () => {} : watchMemory(memory, onNote);
   const job = jobOf(context);

@@ -32,12 +32,21 @@ export class Runner {
 
   /**
    * `share` is the memory per task, in bytes.
-   * Tasks may access only the folders and addresses in `roots`, or any if `roots` is null.
+   * Tasks may access only the folders and addresses in `roots`, or any if `roots` is null. `opened` is a job whose
+   * arrays are open.
    */
-  constructor(share: number, roots: Roots | null, freeOf: FreeSpace = freeSpaceOf) {
+  constructor(
+    share: number,
+    roots: Roots | null,
+    freeOf: FreeSpace = freeSpaceOf,
+    opened?: JobContext,
+  ) {
     this.#disks = new DiskWatch(freeOf);
     this.#share = share;
     this.#roots = roots;
+    if (opened === undefined) return;
+    const { folder, spec } = opened;
+    this.#jobs.set(spec.id, { folder, spec, context: Promise.resolve(opened) });
   }
 
   /** `id` is the expected id of the job, and another job in the folder is refused. */
@@ -91,11 +100,8 @@ export class Runner {
     if (known?.folder === folder && known.spec === spec) return known.context;
     const surplus = Math.max(0, jobs.size + 1 - CHUNKED.jobs);
     for (const old of [...jobs.keys()].slice(0, surplus)) jobs.delete(old);
-    const context = openContext(
-      folder,
-      spec,
-      this.#roots === null ? undefined : guardOf(this.#roots),
-    );
+    const guard = this.#roots === null ? undefined : guardOf(this.#roots);
+    const context = openContext(folder, spec, { guard });
     jobs.set(spec.id, { folder, spec, context });
     context.catch(() => jobs.delete(spec.id));
     return context;

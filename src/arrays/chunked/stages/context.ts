@@ -13,10 +13,13 @@ import { refusesDuplicates, resolveCall, type ResolvedCall } from "../job/call-s
 import type { FragmentLayout } from "./fragment-layout.ts";
 import type { JobSpec, StageName } from "../job/spec.ts";
 
-export interface JobArrays {
+export interface JobInputs {
   readonly data: ChunkedArray;
   readonly indices: ChunkedArray;
   readonly updates: ChunkedArray | undefined;
+}
+
+export interface JobArrays extends JobInputs {
   /** The output, which is a pending array if the job creates a new array. */
   readonly out: StagedArray | PendingArray;
 }

@@ -20,40 +20,11 @@ import {
   threadsFor,
   type JobParts,
 } from "../stages/budget.ts";
-import type { CreateOptions } from "../../zarr/create.ts";
-import { refusesDuplicates, type CallSpec, type ResolvedCall } from "./call-spec.ts";
+import { refusesDuplicates, type ResolvedCall } from "./call-spec.ts";
 import { stagesOf } from "./job.ts";
 import { costsOfOutput, openLocated } from "./open-arrays.ts";
+import type { JobRequest } from "./request.ts";
 import type { Chunking, Stage } from "./spec.ts";
-
-/** The call, the arrays and the limits of a job. */
-export interface JobRequest {
-  /** The path of the job's folder. */
-  readonly folder: string;
-  readonly call: CallSpec;
-  readonly data: ChunkedArray;
-  readonly indices: ChunkedArray;
-  readonly updates?: ChunkedArray | undefined;
-  /** The location of the new array, or null to change data in place. */
-  readonly out: Pick<ArrayLocation, "format" | "path"> | null;
-  /** The codecs of a new Zarr array; by default, data's codecs. */
-  readonly codecs?: CreateOptions["codecs"];
-  /**
-   * The chunk shape of a new Zarr array; with shards, the shape of the chunks inside a shard. By default, a scatter
-   * uses data's chunk shape, and a gather uses the largest chunk shape that memory allows.
-   */
-  readonly chunkShape?: CreateOptions["chunkShape"];
-  /** The shard shape of a new Zarr array, a multiple of `chunkShape`. */
-  readonly shards?: CreateOptions["shards"];
-  /** Memory for the whole process, in bytes. */
-  readonly memory: number;
-  readonly threads: number;
-  /**
-   * The shape of a block of positions; by default, the largest shape that memory allows. A block consists of
-   * consecutive positions in row-major order, so its shape is ones, then any size, then whole axes.
-   */
-  readonly blockShape?: readonly number[] | undefined;
-}
 
 /** The division of a job into blocks and chunks, the tasks of each stage, and the number of threads. */
 export interface Division {
@@ -71,7 +42,7 @@ export interface Division {
  * Divides a job into blocks and chunks that fit in the requested memory. Throws a `too-large` error if memory does not
  * suffice for a single thread.
  */
-export async function divisionOf(
+export async function divide(
   request: JobRequest,
   resolved: ResolvedCall,
   chunking: Chunking | undefined,

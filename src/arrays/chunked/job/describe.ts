@@ -1,59 +1,55 @@
 /**
- * Plans a request before anything is written, including the tasks and the bytes, memory and disk space that they need.
- * All arguments except the index values are checked.
+ * Describes the job of a request before anything is written: the contents of `job.json`, the tasks, and the memory and
+ * disk space that they need. All arguments except the index values are checked.
  */
 
 import { randomBytes } from "node:crypto";
-import * as path from "node:path";
-import { factOf, isArray, printValue } from "../../../core/foreign.ts";
 import { TensorError } from "../../../core/errors.ts";
-import { printShape } from "../../../core/tensor/shape.ts";
 import type { ArrayLocation, ChunkedArray } from "../../boxes/array.ts";
 import { isThere, isUrl } from "../../boxes/file.ts";
 import { areApart } from "../../boxes/ranges.ts";
 import { SlicedArray } from "../../boxes/slice.ts";
+import { ZarrArray } from "../../zarr/array.ts";
 import type { JobParts } from "../stages/budget.ts";
 import { checkUnused } from "../stages/check-indices.ts";
-import { ZarrArray } from "../../zarr/array.ts";
-import { resolveCall } from "./call-spec.ts";
-import { holdsObjects, readClaim, refusal } from "./claim.ts";
-import { checkDisk } from "./disk.ts";
-import { divisionOf, outChunks, typeOf, type JobRequest } from "./division.ts";
+import type { JobInputs } from "../stages/context.ts";
 import { boundsOf, type JobPlan } from "./bounds.ts";
-import { costsOfOutput, outputExists } from "./open-arrays.ts";
-import { MOST_TASKS, type Chunking, type JobSpec } from "./spec.ts";
+import { resolveCall } from "./call-spec.ts";
+import { checkUnclaimed, holdsObjects, readClaim, refusal } from "./claim.ts";
+import { divide, outChunks, typeOf } from "./divide.ts";
+import { costsOfOutput, openLocated, outputExists } from "./open-arrays.ts";
+import { chunkingOf, hashOf, type JobRequest } from "./request.ts";
+import { MOST_TASKS, type JobSpec } from "./spec.ts";
 
-/** A request with its plan, spec and arrays. */
-export interface PlannedJob {
+/** A job that does not exist yet. */
+export interface Described {
   readonly plan: JobPlan;
   readonly spec: JobSpec;
   readonly parts: JobParts;
+  /** The inputs at the locations in `spec`, as they are now; undefined if they must be opened again. */
+  readonly inputs: JobInputs | undefined;
 }
 
 /**
- * `asked` is the hash of the request. Throws the errors that `run` throws before it reads elements, `too-large` if
- * memory is too small, or `attribute` if the output exists.
+ * Throws the errors that `run` throws before it reads elements, `too-large` if memory is too small, or `attribute` if
+ * the output exists, or if another job is changing an input.
  */
-export async function planRequest(request: JobRequest, asked: string): Promise<PlannedJob> {
+export async function describe(given: JobRequest): Promise<Described> {
+  const inputs = await openAgain(given);
+  await checkUnclaimedInputs(inputs, null);
+  const request = { ...given, ...inputs };
   const { call, indices, updates, out, codecs } = request;
   const chunking = chunkingOf(request);
-  for (const array of [request.data, indices, updates]) {
-    if (array?.dtype !== "string") continue;
-    throw new TensorError(
-      "dtype",
-      `${array.location.path} holds text, which chunked calls do not support`,
-      { key: "array", file: array.location.path, got: "string" },
-    );
-  }
-  const resolved = resolveCall(call, { data: request.data, indices, updates });
-  const division = await divisionOf(request, resolved, chunking);
+  checkNumbers(inputs);
+  const resolved = resolveCall(call, request);
+  const division = await divide(request, resolved, chunking);
   const { parts, blockShape, chunks, stages } = division;
   const { data, chunksPerTask } = parts;
   await checkUnused(resolved, data.shape, indices);
   const spec: JobSpec = {
     version: 1,
     id: randomBytes(8).toString("hex"),
-    request: asked,
+    request: hashOf(given),
     call,
     data: data.location,
     indices: indices.location,
@@ -72,53 +68,67 @@ export async function planRequest(request: JobRequest, asked: string): Promise<P
   };
   checkKind(spec, [data, indices, updates]);
   await checkOutput(spec);
-  const most = Math.max(...spec.stages.map(({ tasks }) => tasks));
-  if (most > MOST_TASKS) {
-    const sentence = `the job would have ${most} tasks, more than a folder can hold: ${MOST_TASKS}`;
-    throw new TensorError("too-large", `${sentence}; use larger chunks`, {
-      got: most,
-      limit: MOST_TASKS,
-    });
-  }
+  checkTasks(spec);
   const costs =
     out === null
       ? null
       : costsOfOutput(out.format, typeOf(parts, spec.out.chunkShape ?? []), data, spec);
   const { plan, disk } = boundsOf(spec, division, costs);
-  return { plan, spec: { ...spec, planned: { disk } }, parts };
+  const isLocal = ![data, indices, updates].some((one) => one && isUrl(one.location.path));
+  return {
+    plan,
+    spec: { ...spec, planned: { disk } },
+    parts,
+    inputs: isLocal ? { data, indices, updates } : undefined,
+  };
 }
 
-/** Throws a `too-large` error if disk space is insufficient for a job. */
-export async function checkJobDisk(
-  { folder }: JobRequest,
-  { out: { path: place }, planned: figures }: JobSpec,
+/**
+ * Opens the inputs in files again, because they may have changed since the caller opened them. An array that an
+ * abandoned job has changed in part is an error.
+ */
+async function openAgain({ data, indices, updates }: JobRequest): Promise<JobInputs> {
+  return {
+    data: await reopened(data),
+    indices: await reopened(indices),
+    updates: updates && (await reopened(updates)),
+  };
+}
+
+const reopened = async (array: ChunkedArray): Promise<ChunkedArray> =>
+  isUrl(array.location.path) ? array : openLocated(array.location);
+
+function checkNumbers({ data, indices, updates }: JobInputs): void {
+  for (const array of [data, indices, updates]) {
+    if (array?.dtype !== "string") continue;
+    throw new TensorError(
+      "dtype",
+      `${array.location.path} holds text, which chunked calls do not support`,
+      { key: "array", file: array.location.path, got: "string" },
+    );
+  }
+}
+
+function checkTasks({ stages }: JobSpec): void {
+  const most = Math.max(...stages.map(({ tasks }) => tasks));
+  if (most <= MOST_TASKS) return;
+  const sentence = `the job would have ${most} tasks, more than a folder can hold: ${MOST_TASKS}`;
+  throw new TensorError("too-large", `${sentence}; use larger chunks`, {
+    got: most,
+    limit: MOST_TASKS,
+  });
+}
+
+/** Throws an `attribute` error if a job other than `id` is changing one of the arrays in place. */
+export async function checkUnclaimedInputs(
+  { data, indices, updates }: JobInputs,
+  id: string | null,
 ): Promise<void> {
-  const total = (at: 0 | 1): number => (figures?.disk ?? []).reduce((sum, one) => sum + one[at], 0);
-  await checkDisk([
-    { folder: path.resolve(folder), bytes: total(0) },
-    ...(isUrl(place) ? [] : [{ folder: path.dirname(place), bytes: total(1) }]),
-  ]);
-}
-
-/** Returns the requested chunk shapes. Throws an `attribute` error for chunks that do not fit the output. */
-function chunkingOf({ chunkShape, shards }: JobRequest): Chunking | undefined {
-  if (chunkShape === undefined && shards == null) return undefined;
-  if (chunkShape === undefined) {
-    const sentence = "shards require the shape of their chunks; also give chunkShape (--chunks)";
-    throw new TensorError("attribute", sentence, { key: "chunkShape" });
+  for (const array of [data, indices, updates]) {
+    if (array?.location.format !== "zarr" || isUrl(array.location.path)) continue;
+    // oxlint-disable-next-line no-await-in-loop -- the first claimed array is the error
+    await checkUnclaimed(array.location.path, id);
   }
-  for (const [name, given] of Object.entries({ chunkShape, shards: shards ?? [] })) {
-    const isShape = isArray(given) && given.every((dim) => Number.isSafeInteger(dim) && dim >= 1);
-    if (isShape) continue;
-    const areNumbers = isArray(given) && given.every((dim) => typeof dim === "number");
-    const got = areNumbers ? printShape(given) : printValue(given);
-    const sentence = `${name} must be a list of positive integers, got ${got}`;
-    throw new TensorError("attribute", sentence, {
-      key: name,
-      got: areNumbers ? given : factOf(given),
-    });
-  }
-  return { chunkShape: [...chunkShape], shards: shards == null ? null : [...shards] };
 }
 
 /**

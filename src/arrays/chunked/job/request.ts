@@ -1,0 +1,194 @@
+/** Checks the request of a job before any file is read. */
+
+import { createHash } from "node:crypto";
+import * as path from "node:path";
+import {
+  checkNames,
+  factOf,
+  isArray,
+  namesOf,
+  objectOf,
+  printValue,
+  wrongOption,
+} from "../../../core/foreign.ts";
+import { TensorError } from "../../../core/errors.ts";
+import { printShape } from "../../../core/tensor/shape.ts";
+import type { ArrayLocation, ChunkedArray } from "../../boxes/array.ts";
+import { checkOpened } from "../../boxes/checks.ts";
+import { isUrl } from "../../boxes/file.ts";
+import { hasSecrets, shownUrl } from "../../boxes/urls.ts";
+import type { CreateOptions } from "../../zarr/create.ts";
+import { checkCount } from "../stages/budget.ts";
+import { checkPath } from "./arguments.ts";
+import { checkCall, type CallSpec } from "./call-spec.ts";
+import type { Chunking } from "./spec.ts";
+
+/** The call, the arrays and the limits of a job. */
+export interface JobRequest {
+  /** The path of the job's folder. */
+  readonly folder: string;
+  readonly call: CallSpec;
+  readonly data: ChunkedArray;
+  readonly indices: ChunkedArray;
+  readonly updates?: ChunkedArray | undefined;
+  /** The location of the new array, or null to change data in place. */
+  readonly out: Pick<ArrayLocation, "format" | "path"> | null;
+  /** The codecs of a new Zarr array; by default, data's codecs. */
+  readonly codecs?: CreateOptions["codecs"];
+  /**
+   * The chunk shape of a new Zarr array; with shards, the shape of the chunks inside a shard. By default, a scatter
+   * uses data's chunk shape, and a gather uses the largest chunk shape that memory allows.
+   */
+  readonly chunkShape?: CreateOptions["chunkShape"];
+  /** The shard shape of a new Zarr array, a multiple of `chunkShape`. */
+  readonly shards?: CreateOptions["shards"];
+  /** Memory for the whole process, in bytes. */
+  readonly memory: number;
+  readonly threads: number;
+  /**
+   * The shape of a block of positions; by default, the largest shape that memory allows. A block consists of
+   * consecutive positions in row-major order, so its shape is ones, then any size, then whole axes.
+   */
+  readonly blockShape?: readonly number[] | undefined;
+}
+
+const REQUEST_KEYS = namesOf<JobRequest>({
+  folder: true,
+  call: true,
+  data: true,
+  indices: true,
+  updates: true,
+  out: true,
+  codecs: true,
+  chunkShape: true,
+  shards: true,
+  memory: true,
+  threads: true,
+  blockShape: true,
+});
+
+/** Throws an `attribute` error for arrays or options that jobs do not support. */
+export function checkRequest(request: JobRequest): void {
+  const given = objectOf("request", request, {});
+  checkNames("key of a request", given, REQUEST_KEYS, {});
+  const { data, indices, updates, memory, threads } = request;
+  const { folder, out, codecs, chunkShape, shards } = request;
+  checkCall(request.call);
+  checkCount("memory", memory);
+  checkPath(folder);
+  if (threads !== 0) checkCount("threads", threads);
+  for (const [name, array] of Object.entries({ data, indices, updates })) {
+    if (array === undefined && name === "updates") continue;
+    checkOpened(name, array);
+  }
+  if (out !== null) {
+    const must = 'null, or an object such as { format: "zarr", path: "out.zarr" }';
+    const parts = typeof out === "object" ? objectOf("out", out, {}) : {};
+    if (typeof parts["path"] !== "string") throw wrongOption("out", must, out);
+    checkNames("key of out", parts, ["format", "path"], {});
+  }
+  const places = [data, indices, updates, out === null ? undefined : { location: out }].flatMap(
+    (one) => (one === undefined ? [] : [one.location.path]),
+  );
+  checkShareable(places);
+  if (out?.format === "npy" && isUrl(out.path)) {
+    const sentence = `the output ${out.path} must be a Zarr array, got an NPY file, which object storage cannot hold; name it .zarr, or give a path`;
+    throw new TensorError("attribute", sentence, {
+      input: "out",
+      key: "out",
+      file: out.path,
+      got: "npy",
+      allowed: ["zarr"],
+    });
+  }
+  for (const [name, given] of Object.entries({ codecs, chunkShape, shards })) {
+    if (given === undefined || out?.format === "zarr") continue;
+    const got = out === null ? "data itself" : `${out.path}, an NPY file`;
+    const sentence = `the output must be a new Zarr array for ${name}, got ${got}; omit ${name}`;
+    throw new TensorError("attribute", sentence, { key: name });
+  }
+  if (out !== null && out.format !== "npy" && out.format !== "zarr") {
+    throw new TensorError(
+      "attribute",
+      `the format of the output must be npy or zarr, got ${printValue(out.format)}`,
+      { key: "format", got: factOf(out.format), allowed: ["npy", "zarr"] },
+    );
+  }
+  if (out?.format === "zarr" && !isUrl(out.path)) checkEnding(out.path);
+  checkApart(folder, places);
+}
+
+/**
+ * Checks that locations contain no secrets, because job files store locations for other threads and machines. Throws an
+ * `attribute` error for a URL with a user or a query.
+ */
+function checkShareable(places: readonly string[]): void {
+  const secret = places.find(hasSecrets);
+  if (secret === undefined) return;
+  const advice =
+    "copy the array first (ndscatter array URL -o a.zarr), or name it as s3:// with keys in the environment";
+  const sentence = `${shownUrl(secret)} has a user or a query, which a job would write into its files; ${advice}`;
+  throw new TensorError("attribute", sentence, { key: "location", file: shownUrl(secret) });
+}
+
+/** Rejects a Zarr folder with a file suffix such as `.npy`, because the array would later be opened as a file. */
+function checkEnding(folder: string): void {
+  const ending = path.extname(folder).toLowerCase();
+  if (ending === "" || ending === ".zarr") return;
+  const sentence =
+    `the output ${folder} must end in .npy or .zarr, or be a Zarr folder without a suffix, ` +
+    `got ${printValue(ending)}`;
+  throw new TensorError("attribute", sentence, {
+    input: "out",
+    key: "out",
+    file: folder,
+    got: ending,
+    allowed: [".npy", ".zarr"],
+  });
+}
+
+/** Returns a hash of a request, except for memory and threads. */
+export function hashOf(request: JobRequest): string {
+  const { call, data, indices, updates, out, codecs, chunkShape, shards } = request;
+  // The fingerprint of a Zarr array depends only on the metadata, so it stays the same while the job changes chunks.
+  const inputs = [data, indices, updates].map((array) =>
+    array === undefined ? null : [array.location.format, array.location.path, array.fingerprint],
+  );
+  const text = JSON.stringify({ call, inputs, out, codecs, chunkShape, shards });
+  return createHash("sha256").update(text).digest("hex");
+}
+
+/** Returns the requested chunk shapes. Throws an `attribute` error for chunks that do not fit the output. */
+export function chunkingOf({ chunkShape, shards }: JobRequest): Chunking | undefined {
+  if (chunkShape === undefined && shards == null) return undefined;
+  if (chunkShape === undefined) {
+    const sentence = "shards require the shape of their chunks; also give chunkShape (--chunks)";
+    throw new TensorError("attribute", sentence, { key: "chunkShape" });
+  }
+  for (const [name, given] of Object.entries({ chunkShape, shards: shards ?? [] })) {
+    const isShape = isArray(given) && given.every((dim) => Number.isSafeInteger(dim) && dim >= 1);
+    if (isShape) continue;
+    const areNumbers = isArray(given) && given.every((dim) => typeof dim === "number");
+    const got = areNumbers ? printShape(given) : printValue(given);
+    const sentence = `${name} must be a list of positive integers, got ${got}`;
+    throw new TensorError("attribute", sentence, {
+      key: name,
+      got: areNumbers ? given : factOf(given),
+    });
+  }
+  return { chunkShape: [...chunkShape], shards: shards == null ? null : [...shards] };
+}
+
+/**
+ * Throws an `attribute` error if the folder equals, contains or lies within an array, because removing one would remove
+ * the other.
+ */
+export function checkApart(folder: string, arrays: readonly string[]): void {
+  const array = arrays.find((one) => isIn(folder, one) || isIn(one, folder));
+  if (array === undefined) return;
+  const sentence = `the job's folder ${folder} and the array ${array} must not contain each other; give another folder`;
+  throw new TensorError("attribute", sentence, { key: "folder", file: folder, other: array });
+}
+
+const isIn = (inner: string, outer: string): boolean =>
+  inner === outer || inner.startsWith(outer + path.sep);
