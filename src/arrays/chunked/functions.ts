@@ -3,14 +3,16 @@
  *
  * The files of a job's code, by the question that each file answers:
  *
- *     job/spec.ts, job.ts                                               what does a job consist of, and what is done?
- *     job/create-job.ts, stages/budget.ts, job/disk.ts                  what is checked before a job begins?
+ *     job/request.ts, describe.ts, spec.ts                              what is the job of a request?
+ *     job/divide.ts, bounds.ts, disk.ts, stages/budget.ts               which tasks, and how much memory and disk space?
+ *     job/create-job.ts, begin-output.ts, spec-file.ts                  how does a job begin, and how is it resumed?
+ *     job/job.ts, find-jobs.ts, workers.ts                              what is done, and who is at work?
  *     stages/address.ts, locate.ts                                      which chunk and row does each position lead to?
  *     stages/partition.ts, check.ts, apply.ts, place.ts, job/finish.ts  what does each task do?
  *     stages/fragments.ts                                               which files do stages leave for later stages?
  *     stages/publish.ts                                                 how does a chunk get into the output once?
  *     job/claim.ts                                                      which job owns an array, and what has changed?
- *     job/owner.ts, spec-file.ts                                        does the folder still hold the same job?
+ *     job/owner.ts, kept-text.ts                                        does the folder still hold the same job?
  *     run/run-job.ts, pool.ts, runner.ts, worker.ts, tasks.ts           who runs tasks in this process?
  */
 

@@ -41,23 +41,27 @@ export async function finish(job: JobContext): Promise<void> {
     throw unfinished(folder, name, left, tasks);
   }
   await checkUnchanged(job, spec.inPlace ? ["partition"] : ["partition", "apply"]);
-  const damage = await forgetDamaged(job);
-  if (damage !== null) throw damage;
-  if (!spec.inPlace && "publish" in out)
-    await (spec.out.format === "npy" ? publishPart(spec) : out.publish());
-  // A run may have ended between writing a task's mark and renaming the task's chunks. Chunks that were already renamed
-  // are compared with their recorded state.
-  if (spec.inPlace)
-    for (const { name, tasks } of listed.stages)
-      if (name === "apply") {
-        const all = await inGroups([...Array(tasks).keys()], (task) => isPublished(job, task));
-        const { length: left } = all.filter((isOver) => !isOver);
-        if (left > 0) throw unfinished(folder, name, left, tasks);
-      }
+  if (spec.inPlace) await finishChanges(job);
+  else {
+    const damage = await forgetDamaged(job);
+    if (damage !== null) throw damage;
+    if ("publish" in out) await (spec.out.format === "npy" ? publishPart(spec) : out.publish());
+  }
   await markComplete(folder);
   await endStaging(job);
   await makeEmpty(fileOf.done(folder));
   await cleanUpDone(folder, spec);
+}
+
+/**
+ * Finishes tasks whose runs ended between writing the mark and renaming the chunks. Chunks that were already renamed are
+ * compared with their recorded state.
+ */
+async function finishChanges(job: JobContext): Promise<void> {
+  const tasks = job.spec.stages.find(({ name }) => name === "apply")?.tasks ?? 0;
+  const all = await inGroups([...Array(tasks).keys()], (task) => isPublished(job, task));
+  const { length: left } = all.filter((isOver) => !isOver);
+  if (left > 0) throw unfinished(job.folder, "apply", left, tasks);
 }
 
 const unfinished = (folder: string, stage: string, left: number, all: number): TensorError => {

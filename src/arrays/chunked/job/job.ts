@@ -298,9 +298,12 @@ export async function listTasks(
     if (isCode(error, "ENOENT")) return [];
     throw placeError(error);
   });
-  const numbers = (pattern: RegExp): Set<number> =>
-    new Set(names.flatMap((one) => (pattern.test(one) ? [parseInt(one, 10)] : [])));
-  return { done: numbers(/^[0-9]+$/), bad: numbers(/^[0-9]+\.bad$/) };
+  const [done, bad] = [new Set<number>(), new Set<number>()];
+  for (const one of names) {
+    const [, number, suffix] = /^([0-9]+)(\.bad)?$/.exec(one) ?? [];
+    if (number !== undefined) (suffix === undefined ? done : bad).add(Number(number));
+  }
+  return { done, bad };
 }
 
 /** Returns true for an error about a bad index, which a repeated task would find again. */

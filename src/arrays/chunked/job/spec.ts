@@ -36,7 +36,7 @@ export interface JobSpec {
   readonly planned?: Planned | undefined;
 }
 
-/** Upper bounds for a job's tasks, which are computed when the job is created. Older jobs have more figures here. */
+/** Upper bounds for a job's tasks, which are computed when the job is created. */
 export interface Planned {
   /** The bytes that each stage adds to the disks of the job's folder and of the output. */
   readonly disk: readonly (readonly [job: number, output: number])[];
@@ -71,52 +71,21 @@ export const printSpec = (spec: JobSpec): string =>
 
 /** Throws a `malformed-file` error unless the text is a spec of this package version. */
 export function parseSpec(text: string): JobSpec {
-  const spec = parseObject(text);
-  checkPackage(spec.package);
-  const { version, id, request, call, data, indices, updates, out } = spec;
-  const { codecs, chunking, inPlace, blockShape, chunks, chunksPerTask, stages, planned } = spec;
-  const isRight =
-    version === 1 &&
-    typeof id === "string" &&
-    /^[0-9a-f]{8,64}$/.test(id) &&
-    typeof request === "string" &&
-    isCall(call) &&
-    isLocation(data) &&
-    isLocation(indices) &&
-    (updates === undefined || isLocation(updates)) &&
-    isLocation(out) &&
-    typeof inPlace === "boolean" &&
-    (codecs === undefined || Array.isArray(codecs)) &&
-    (chunking === undefined || isChunking(chunking)) &&
-    isSizes(blockShape) &&
-    Number.isSafeInteger(chunks) &&
-    isSizes([chunksPerTask]) &&
-    Number(chunksPerTask) <= MOST_CHUNKS_PER_TASK &&
-    inPlace === (out.path === data.path) &&
-    areStages(stages) &&
-    (planned === undefined || isPlanned(planned, stages.length));
-  if (!isRight)
+  const given = parseObject(text);
+  checkPackage(given.package);
+  const fields = Object.entries(FIELDS).map(([name, isRight]) => [name, given[name], isRight]);
+  const spec = Object.fromEntries(fields.filter(([, value]) => value !== undefined)) as JobSpec;
+  const areRight = fields.every(([, value, isRight]) => (isRight as Check)(value));
+  if (!areRight || !arePartsRight(spec))
     throw malformed("job.json must describe a job of this ndscatter version, but does not");
-  return frozen<JobSpec>({
-    version,
-    id,
-    request,
-    call,
-    data,
-    indices,
-    updates,
-    // For a change in place, data and the output must be the same part of the array.
-    out: inPlace ? data : out,
-    inPlace,
-    ...(codecs !== undefined && { codecs: codecs as JobSpec["codecs"] }),
-    ...(chunking !== undefined && { chunking }),
-    blockShape,
-    chunks: Number(chunks),
-    chunksPerTask: Number(chunksPerTask),
-    stages,
-    ...(planned !== undefined && { planned: { disk: planned.disk } }),
-  });
+  // For a change in place, data and the output must be the same part of the array.
+  return frozen<JobSpec>({ ...spec, out: spec.inPlace ? spec.data : spec.out });
 }
+
+/** Returns true if the fields of a spec, each of which is right, fit each other. */
+const arePartsRight = ({ data, inPlace, out, planned, stages }: JobSpec): boolean =>
+  inPlace === (out.path === data.path) &&
+  (planned === undefined || planned.disk.length === stages.length);
 
 /** Freezes a value and its parts, because parsed specs are kept, and callers get them. */
 function frozen<T>(value: T): T {
@@ -167,10 +136,10 @@ const isChunking = (value: unknown): value is Chunking =>
 const isAmount = (value: unknown): value is number =>
   typeof value === "number" && value >= 0 && Number.isFinite(value);
 
-const isPlanned = (value: unknown, stages: number): value is Planned =>
+/** Older jobs have more figures here. */
+const isPlanned = (value: unknown): value is Planned =>
   isObject(value) &&
   Array.isArray(value.disk) &&
-  value.disk.length === stages &&
   value.disk.every((one) => Array.isArray(one) && one.length === 2 && one.every(isAmount));
 
 const isStage = (value: unknown): value is Stage =>
@@ -209,3 +178,30 @@ const isAxisPart = (value: unknown): boolean =>
 const isCall = (value: unknown): value is CallSpec =>
   isObject(value) &&
   (isObject(value.node) || (typeof value.function === "string" && isObject(value.options)));
+
+type Check = (value: unknown) => boolean;
+
+const orAbsent =
+  (check: Check): Check =>
+  (value) =>
+    value === undefined || check(value);
+
+/** The fields of `job.json`, besides the version of the package. */
+const FIELDS: Readonly<Record<keyof JobSpec, Check>> = {
+  version: (value) => value === 1,
+  id: (value) => typeof value === "string" && /^[0-9a-f]{8,64}$/.test(value),
+  request: (value) => typeof value === "string",
+  call: isCall,
+  data: isLocation,
+  indices: isLocation,
+  updates: orAbsent(isLocation),
+  out: isLocation,
+  inPlace: (value) => typeof value === "boolean",
+  codecs: orAbsent(Array.isArray),
+  chunking: orAbsent(isChunking),
+  blockShape: isSizes,
+  chunks: Number.isSafeInteger,
+  chunksPerTask: (value) => isSizes([value]) && Number(value) <= MOST_CHUNKS_PER_TASK,
+  stages: areStages,
+  planned: orAbsent(isPlanned),
+};

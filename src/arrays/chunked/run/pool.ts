@@ -13,7 +13,7 @@ import { Presence } from "./presence.ts";
 import type { Taker } from "../job/workers.ts";
 import { Runner } from "./runner.ts";
 import { receiveError } from "./sent-error.ts";
-import type { ReplyMessage, TaskMessage, WorkerOptions } from "./worker-messages.ts";
+import type { ReplyMessage, TaskMessage, WorkerOptions } from "./worker.ts";
 
 /** Options of `startPool`. */
 export interface PoolOptions {

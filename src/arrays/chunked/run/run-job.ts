@@ -193,7 +193,7 @@ async function runStage(
   await checkStageDisk(context, name, left.length / Math.max(1, tasks), freeOf);
   const before = tasks - left.length;
   const begin = performance.now();
-  const taskBytes = bytesOfTask(context, name);
+  const taskBytes = bytesOfStage(context, name) / Math.max(1, tasks);
   let done = before;
   let next = 0;
   /** The number of the first block with a bad index; later blocks do not affect the job's error. */
@@ -277,25 +277,14 @@ function shuffled(tasks: readonly number[]): number[] {
   return order;
 }
 
-/** Returns the number of element bytes that a task reads and writes, without positions and other numbers. */
-function bytesOfTask(
-  { address, blocks, chunks, elementBytes, indices, isGather, spec }: JobContext,
+/** Returns the number of element bytes that a stage reads and writes, without positions and other numbers. */
+function bytesOfStage(
+  { address, chunks, elementBytes, indices, isGather }: JobContext,
   stage: StageName,
 ): number {
   const slices = product(address.positions) * product(address.slice) * elementBytes;
   const data = product(chunks.shape) * elementBytes;
-  const numbers = product(indices.shape) * 4;
-  switch (stage) {
-    case "partition":
-      return (isGather ? 2 * numbers : 2 * slices + 2 * numbers) / Math.max(1, blocks.size);
-    case "apply":
-      return (
-        ((isGather ? data + slices : 2 * data + slices) * spec.chunksPerTask) /
-        Math.max(1, chunks.size)
-      );
-    case "place":
-      return (2 * slices) / Math.max(1, blocks.size);
-    default:
-      return 0;
-  }
+  const partition = (isGather ? 0 : 2 * slices) + 8 * product(indices.shape);
+  const apply = (isGather ? 1 : 2) * data + slices;
+  return { partition, check: 0, apply, place: 2 * slices, finish: 0 }[stage];
 }

@@ -21,7 +21,7 @@ import { placeBlock } from "../stages/place.ts";
 import { checkOwner } from "../job/owner.ts";
 import { isDone } from "../job/spec-file.ts";
 import { mark } from "../stages/marks.ts";
-import { checkSeen, checkStill, noteSeen, type SeenStage } from "../stages/seen.ts";
+import { checkSeen, checkStill, noteSeen, seenFile, type SeenStage } from "../stages/seen.ts";
 import type { Workspace } from "../stages/workspace.ts";
 
 /** The memory that a task may use. */
@@ -98,7 +98,8 @@ async function lookBefore(
   const isRead = stage === "partition" || !job.spec.inPlace;
   const isDone = await isThere(fileOf.task(job.folder, FOLDERS[stage], task));
   // A task whose file was lost must read unchanged inputs, because later tasks have already used its file.
-  if (isRead && !isDone && (await isUsed(job, stage))) await checkSeen(job, stage, [task]);
+  const hasRun = isRead && !isDone && (await isThere(seenFile(job.folder, stage, task)));
+  if (hasRun && (await isUsed(job, stage))) await checkSeen(job, stage, [task]);
   const seen = isRead && !isDone ? await noteSeen(job, stage, task) : {};
   return async () => {
     await checkOwner(job);
