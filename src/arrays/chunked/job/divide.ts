@@ -4,7 +4,7 @@ import { printValue } from "../../../core/foreign.ts";
 import { TensorError } from "../../../core/errors.ts";
 import { DTYPES } from "../../../core/tensor/dtype.ts";
 import { part, printShape, product, sameShape } from "../../../core/tensor/shape.ts";
-import type { ArrayLocation, ArrayType, ChunkedArray } from "../../boxes/array.ts";
+import type { ArrayLocation, ArrayType, ChunkedArray, HeldBytes } from "../../boxes/array.ts";
 import { areContiguous, areWhole, contiguousChunks, Grid } from "../../boxes/grid.ts";
 import { SlicedArray, sliceOf } from "../../boxes/slice.ts";
 import { addressOf } from "../stages/address.ts";
@@ -86,14 +86,15 @@ function fittingBlocks(
   const isCut = isGather && chunking !== undefined;
   const sizes = taskBytes(parts, out?.format === "npy" || isCut);
   const cut = isCut ? outer(chunking).slice(0, positions.length) : positions.map(() => 1);
+  const heldIn = (block: readonly number[]): HeldBytes => {
+    if (out === null) return data.held;
+    const type = typeOf(parts, outChunks(out, parts, block, chunking));
+    return costsOfOutput(out.format, type, data, { codecs, chunking });
+  };
+  // Only the chunks of a gather depend on its blocks.
+  const common = isGather && !isCut ? null : heldIn(positions);
   const needed = (block: readonly number[]): number => {
-    const held =
-      out === null
-        ? data.held
-        : costsOfOutput(out.format, typeOf(parts, outChunks(out, parts, block, chunking)), data, {
-            codecs,
-            chunking,
-          });
+    const held = common ?? heldIn(block);
     const buffer = isCut ? product(outer(chunking)) * DTYPES[dtype].bytes : 0;
     const own = { ...held, write: held.write + buffer };
     return neededBytes(sizes, heldBy(parts, own), product(block), isGather);
