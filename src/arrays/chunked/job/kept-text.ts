@@ -2,7 +2,7 @@
  * Reads the small files that say which job owns a folder or an array. Tasks ask this before each file that they
  * publish, so the text of an unchanged file is kept. On a network file system, each opening would take a round trip.
  *
- * A file counts as unchanged if it has the same device, inode, size and times, to the nanosecond. An inode may be used
+ * A file counts as unchanged if it has the same device, inode, size and exact times. An inode may be used
  * again for a later file, but not with an earlier time of change, and not while a run has the old file open. If a
  * network file system still reports a removed file, the link or rename that follows fails, because its source was
  * removed with the file's folder.
