@@ -195,6 +195,8 @@ export const CHUNKED = {
    * whole chunks if it needs at least one row in every span of this size.
    */
   gap: 65_536,
+  /** Bytes that are written to measure a disk; fewer if less than four times as many bytes are free. */
+  probe: 134_217_728,
   /** Maximum number of files whose times are read to compute the speed of a stage. */
   rated: 500,
   /** Maximum number of jobs whose arrays a thread keeps open. */
