@@ -6,7 +6,7 @@ import * as path from "node:path";
 import { test } from "node:test";
 import fc from "fast-check";
 import type { AxisRange, ChunkedArray } from "../../src/arrays/boxes/array.ts";
-import { SlicedArray } from "../../src/arrays/boxes/slice.ts";
+import { exclusive } from "../../src/arrays/boxes/slice.ts";
 import { createJob } from "../../src/arrays/chunked/job/create-job.ts";
 import { openContext, openJob, remainingTasks } from "../../src/arrays/chunked/job/job.ts";
 import { readSpec } from "../../src/arrays/chunked/job/spec-file.ts";
@@ -132,8 +132,8 @@ test("each chunk of an exclusive part is in chunks of the array that no other ha
   await fc.assert(
     fc.asyncProperty(cases, async ({ shape, chunkShape, ranges }) => {
       const array = new MemoryArray(numbered(shape), chunkShape);
-      const part = array.slice(...ranges) as SlicedArray;
-      const own = part.exclusive();
+      const part = array.slice(...ranges);
+      const own = exclusive(part);
       const taken = new Map<string, string>();
       const grid = own.shape.map((dim, axis) => Math.ceil(dim / own.chunkShape[axis]));
       const model = [...array.tensor.data] as number[];
@@ -179,7 +179,7 @@ test("each chunk of an exclusive part is in chunks of the array that no other ha
 
 test("what is discarded leaves nothing staged, and what is published in part is published again", async () => {
   const array = new MemoryArray(numbered([20]), [4]);
-  const part = (array.slice([2, 15]) as SlicedArray).exclusive();
+  const part = exclusive(array.slice([2, 15]));
   assert.deepEqual(part.chunkShape, [13]);
   const bytes = new Uint8Array(Int32Array.from(upTo(13), (at) => -at).buffer);
   await part.stageChunk([0], bytes, "a");
@@ -189,7 +189,7 @@ test("what is discarded leaves nothing staged, and what is published in part is 
   await part.stageChunk([0], bytes, "b");
   // A process that ends in the middle has published the first of four chunks; another one goes on.
   await array.publishChunk([0], "b");
-  const other = (array.slice([2, 15]) as SlicedArray).exclusive();
+  const other = exclusive(array.slice([2, 15]));
   assert.equal(await other.publishChunk([0], "b"), true);
   assert.equal(await other.publishChunk([0], "b"), false);
   const expected = [0, 1, ...upTo(13).map((at) => (at === 0 ? 0 : -at)), ...upTo(20).slice(15)];

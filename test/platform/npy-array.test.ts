@@ -6,7 +6,7 @@ import * as os from "node:os";
 import * as path from "node:path";
 import { after, test } from "node:test";
 import fc from "fast-check";
-import { openPendingNpy } from "../../src/arrays/boxes/npy-array.ts";
+import { openPendingNpy } from "../../src/arrays/npy/files.ts";
 import { readNpy, writeNpy } from "../../src/entries/npy.ts";
 import { DTYPES, dtypesWhere, isNumericStorage, type DType } from "../../src/core/tensor/dtype.ts";
 import { product } from "../../src/core/tensor/shape.ts";

@@ -7,15 +7,17 @@ import type {
   PendingArray,
   Staged,
 } from "../../src/arrays/boxes/array.ts";
-import { Grid } from "../../src/arrays/boxes/grid.ts";
+import { BaseArray } from "../../src/arrays/boxes/base-array.ts";
+import { clippedShape } from "../../src/arrays/boxes/boxes.ts";
+import type { CheckedBox } from "../../src/arrays/boxes/checks.ts";
 import { contiguousRuns } from "../../src/arrays/boxes/runs.ts";
 import { sliceOf } from "../../src/arrays/boxes/slice.ts";
-import { allocate, DTYPES, type DType, type NumericStorage } from "../../src/core/tensor/dtype.ts";
+import { DTYPES, type DType, type NumericStorage } from "../../src/core/tensor/dtype.ts";
 import { product } from "../../src/core/tensor/shape.ts";
 import { bytesOf } from "../../src/core/tensor/storage.ts";
 import { Tensor } from "../../src/core/tensor/tensor.ts";
 
-export class MemoryArray implements PendingArray {
+export class MemoryArray extends BaseArray implements PendingArray {
   readonly dtype: DType;
   readonly shape: readonly number[];
   readonly chunkShape: readonly number[];
@@ -32,6 +34,7 @@ export class MemoryArray implements PendingArray {
   readonly #bytes: Uint8Array;
 
   constructor({ dtype, shape, data }: Tensor, chunkShape: readonly number[]) {
+    super();
     this.dtype = dtype;
     this.shape = [...shape];
     this.chunkShape = chunkShape;
@@ -48,40 +51,16 @@ export class MemoryArray implements PendingArray {
     return 0;
   }
 
-  async read(
-    start: readonly number[] = this.shape.map(() => 0),
-    shape: readonly number[] = this.shape,
-  ): Promise<Tensor> {
-    const data = allocate(this.dtype, product(shape)) as NumericStorage;
-    await this.readBytes(start, shape, bytesOf(data));
-    return new Tensor(this.dtype, [...shape], product(shape), data);
+  protected async readBox(box: CheckedBox): Promise<void> {
+    this.#copy(box, true);
   }
 
-  async write(values: Tensor, start: readonly number[] = this.shape.map(() => 0)): Promise<void> {
-    this.#copy(start, values.shape, bytesOf(values.data as NumericStorage), false);
-  }
-
-  async readBytes(
-    start: readonly number[],
-    shape: readonly number[],
-    into: Uint8Array,
-  ): Promise<void> {
-    this.#copy(start, shape, into, true);
+  protected async writeBox(box: CheckedBox): Promise<void> {
+    this.#copy(box, false);
   }
 
   async stateOf(): Promise<string> {
     return "memory";
-  }
-
-  async readChunk(at: readonly number[], into: Uint8Array): Promise<boolean> {
-    const { start, shape } = this.#box(at);
-    this.#copy(start, shape, into, true);
-    return true;
-  }
-
-  async writeChunk(at: readonly number[], from: Uint8Array): Promise<void> {
-    const { start, shape } = this.#box(at);
-    this.#copy(start, shape, from, false);
   }
 
   async stageChunk(_at: readonly number[], from: Uint8Array, name: string): Promise<number> {
@@ -107,7 +86,7 @@ export class MemoryArray implements PendingArray {
   }
 
   async storedSize(at: readonly number[]): Promise<number> {
-    return product(this.#box(at).shape) * DTYPES[this.dtype].bytes;
+    return product(clippedShape(at, this.shape, this.chunkShape)) * DTYPES[this.dtype].bytes;
   }
 
   async isPending(): Promise<boolean> {
@@ -124,22 +103,11 @@ export class MemoryArray implements PendingArray {
 
   async publish(): Promise<void> {}
 
-  #box(at: readonly number[]): { start: readonly number[]; shape: readonly number[] } {
-    const grid = new Grid(this.shape, this.chunkShape);
-    const number = at.reduce((sum, coordinate, d) => sum * grid.counts[d] + coordinate, 0);
-    return grid.box(number);
-  }
-
-  #copy(
-    start: readonly number[],
-    shape: readonly number[],
-    other: Uint8Array,
-    isRead: boolean,
-  ): void {
-    const { bytes } = DTYPES[this.dtype];
+  #copy({ start, shape, bytes }: CheckedBox, isRead: boolean): void {
+    const width = DTYPES[this.dtype].bytes;
     for (const { at, place, length } of contiguousRuns(this.shape, start, shape)) {
-      const own = this.#bytes.subarray(at * bytes, (at + length) * bytes);
-      const theirs = other.subarray(place * bytes, (place + length) * bytes);
+      const own = this.#bytes.subarray(at * width, (at + length) * width);
+      const theirs = bytes.subarray(place * width, (place + length) * width);
       if (isRead) theirs.set(own);
       else own.set(theirs);
     }

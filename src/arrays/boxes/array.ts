@@ -64,6 +64,8 @@ export interface ReadBox {
  */
 export interface ChunkedArray extends ArrayType {
   readonly location: ArrayLocation;
+  /** The array that stores the elements: for a slice, the array that was sliced, and otherwise the array itself. */
+  readonly source: ChunkedArray;
   /**
    * Text that changes if another array replaces this array at the same location. The fingerprint is derived from the
    * metadata, and from the file's state if the array is a single file.

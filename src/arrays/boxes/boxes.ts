@@ -111,32 +111,23 @@ export function isRun(shape: readonly number[], whole: readonly number[]): boole
 }
 
 /** Copies a box between two arrays whose elements have `width` bytes. The arrays must not share memory. */
-export function copyBox(from: Place, into: Place, shape: readonly number[], width: number): void {
-  copySteps(from, null, into, null, shape, width);
+export const copyBox = (from: Place, into: Place, shape: readonly number[], width: number): void =>
+  copyStrided(stridedOf(from), stridedOf(into), shape, width);
+
+/** Strided elements in memory: the position of the first element, and the step along each axis, counted in elements. */
+export interface Strided {
+  readonly bytes: Uint8Array;
+  readonly at: number;
+  readonly strides: readonly number[];
 }
 
-/**
- * Copies elements like `copyBox`, but with a step along each axis of the source and the target. `shape` is the number
- * of copied elements along each axis.
- */
-export function copySteps(
-  from: Place,
-  fromSteps: readonly number[] | null,
-  into: Place,
-  intoSteps: readonly number[] | null,
-  shape: readonly number[],
-  width: number,
-): void {
-  if (shape.includes(0)) return;
-  copyStrided(stridedOf(from, fromSteps), stridedOf(into, intoSteps), shape, width);
-}
-
-function stridedOf({ bytes, shape, start }: Place, steps: readonly number[] | null): Strided {
+/** Describes the elements of a box that begins at a place, with a step along each axis of the place's array. */
+export function stridedOf({ bytes, shape, start }: Place, steps?: readonly number[]): Strided {
   const strides = stridesOf(shape);
   return {
     bytes,
     at: offsetOf(start, shape),
-    strides: steps === null ? strides : strides.map((stride, axis) => stride * steps[axis]),
+    strides: steps === undefined ? strides : strides.map((stride, axis) => stride * steps[axis]),
   };
 }
 
@@ -151,18 +142,9 @@ export function copyTransposed(
   order: readonly number[],
   width: number,
 ): void {
-  if (shape.includes(0)) return;
-  const strides = stridesOf(into.shape);
-  copyStrided(
-    { bytes: from, at: 0, strides: stridesOf(shape) },
-    {
-      bytes: into.bytes,
-      at: offsetOf(into.start, into.shape),
-      strides: order.map((axis) => strides[axis]),
-    },
-    shape,
-    width,
-  );
+  const { bytes, at, strides } = stridedOf(into);
+  const own = { bytes: from, at: 0, strides: stridesOf(shape) };
+  copyStrided(own, { bytes, at, strides: order.map((axis) => strides[axis]) }, shape, width);
 }
 
 /** Returns the elements of an array, with axis `order[i]` as axis i. */
@@ -179,22 +161,31 @@ export function transpose(
   copyTransposed(from, place, shape, inverse, width);
 }
 
-/** Strided elements in memory: the position of the first element, and the step along each axis, counted in elements. */
-interface Strided {
-  readonly bytes: Uint8Array;
-  readonly at: number;
-  readonly strides: readonly number[];
-}
-
-function copyStrided(from: Strided, into: Strided, shape: readonly number[], width: number): void {
+/**
+ * Copies elements of `width` bytes between strided memories that do not overlap. `shape` is the number of elements
+ * along each axis.
+ */
+export function copyStrided(
+  from: Strided,
+  into: Strided,
+  shape: readonly number[],
+  width: number,
+): void {
+  if (shape.includes(0)) return;
   // Trailing axes that are contiguous in both arrays are copied as a single run.
   let run = 1;
   let axes = shape.length;
   while (axes > 0 && isNext(axes - 1, run, shape, from) && isNext(axes - 1, run, shape, into)) {
     run *= shape[--axes];
   }
-  const copy = runCopier(from.bytes, into.bytes, run * width, width);
-  if (axes === 0) return copy(from.at, into.at, 1, 0, 0, 1, 0, 0);
+  // Positions and steps are counted in words from here on.
+  const word = wordOf(from.bytes.byteOffset, into.bytes.byteOffset, width);
+  const scale = width / word;
+  const inWords = ({ strides }: Strided): number[] => strides.map((stride) => stride * scale);
+  const [fromSteps, intoSteps] = [inWords(from), inWords(into)];
+  const [source, target] = [wordsOf(from.bytes, word), wordsOf(into.bytes, word)];
+  const [fromStart, intoStart, length] = [from.at * scale, into.at * scale, run * scale];
+  if (axes === 0) return copyWords(source, fromStart, 0, 0, target, intoStart, 0, 0, length, 1, 1);
   // The innermost loops follow the axis with the smallest step in each array. The two axes differ only if the copy
   // transposes.
   const row = closestAxis(from, shape, axes);
@@ -203,16 +194,28 @@ function copyStrided(from: Strided, into: Strided, shape: readonly number[], wid
     (axis) => axis !== row && axis !== column,
   );
   const pick = (list: readonly number[]): number[] => outer.map((axis) => list[axis]);
-  const [rowFrom, rowInto] = [from.strides[row], into.strides[row]];
-  const [columnFrom, columnInto] = [from.strides[column], into.strides[column]];
-  const tile = ARRAYS.tile * Math.ceil(4 / width);
-  walk(pick(shape), pick(from.strides), pick(into.strides), (fromAt, intoAt) => {
-    const [first, target] = [from.at + fromAt, into.at + intoAt];
-    if (row === column) return copy(first, target, 1, 0, 0, shape[row], rowFrom, rowInto);
+  const tile = row === column ? shape[row] : ARRAYS.tile * Math.ceil(4 / width);
+  const rows = row === column ? 1 : shape[row];
+  const [fromRow, intoRow] = [fromSteps[row], intoSteps[row]];
+  const [fromStep, intoStep] = [fromSteps[column], intoSteps[column]];
+  walk(pick(shape), pick(fromSteps), pick(intoSteps), (fromOuter, intoOuter) => {
     for (let c = 0; c < shape[column]; c += tile) {
+      const first = fromStart + fromOuter + c * fromStep;
+      const place = intoStart + intoOuter + c * intoStep;
       const count = Math.min(tile, shape[column] - c);
-      const [source, place] = [first + c * columnFrom, target + c * columnInto];
-      copy(source, place, shape[row], rowFrom, rowInto, count, columnFrom, columnInto);
+      copyWords(
+        source,
+        first,
+        fromRow,
+        fromStep,
+        target,
+        place,
+        intoRow,
+        intoStep,
+        length,
+        rows,
+        count,
+      );
     }
   });
 }
@@ -264,75 +267,31 @@ function walk(
   }
 }
 
-/** Copies `rows` rows of `count` contiguous runs each; positions and steps are counted in elements. */
-type CopyRuns = (
-  from: number,
-  into: number,
-  rows: number,
-  fromRow: number,
-  intoRow: number,
-  count: number,
-  fromStep: number,
-  intoStep: number,
-) => void;
-
-function runCopier(from: Uint8Array, into: Uint8Array, run: number, width: number): CopyRuns {
-  if (run >= ARRAYS.run) {
-    return (fromAt, intoAt, rows, fromRow, intoRow, count, fromStep, intoStep) => {
-      for (let r = 0; r < rows; r++) {
-        for (let i = 0; i < count; i++) {
-          const first = (fromAt + r * fromRow + i * fromStep) * width;
-          const target = (intoAt + r * intoRow + i * intoStep) * width;
-          into.set(from.subarray(first, first + run), target);
-        }
-      }
-    };
-  }
-  const word = wordOf(from.byteOffset, into.byteOffset, width);
-  const [source, target] = [wordsOf(from, word), wordsOf(into, word)];
-  const [words, scale] = [run / word, width / word];
-  return (fromAt, intoAt, rows, fromRow, intoRow, count, fromStep, intoStep) => {
-    copyWords(
-      source,
-      target,
-      words,
-      fromAt * scale,
-      intoAt * scale,
-      rows,
-      fromRow * scale,
-      intoRow * scale,
-      count,
-      fromStep * scale,
-      intoStep * scale,
-    );
-  };
-}
-
 type Words = Uint8Array | Uint16Array | Uint32Array;
 
+/** Copies `rows` rows of `count` contiguous runs of `run` words each. */
 function copyWords(
   from: Words,
-  into: Words,
-  run: number,
   fromAt: number,
-  intoAt: number,
-  rows: number,
   fromRow: number,
-  intoRow: number,
-  count: number,
   fromStep: number,
+  into: Words,
+  intoAt: number,
+  intoRow: number,
   intoStep: number,
+  run: number,
+  rows: number,
+  count: number,
 ): void {
+  const isLong = run * from.BYTES_PER_ELEMENT >= ARRAYS.run;
   for (let r = 0; r < rows; r++) {
     let at = fromAt + r * fromRow;
     let to = intoAt + r * intoRow;
-    if (run === 1) {
-      // For a single word, the inner loop would take longer than the copy itself.
-      for (let i = 0; i < count; i++, at += fromStep, to += intoStep) into[to] = from[at];
-      continue;
-    }
     for (let i = 0; i < count; i++, at += fromStep, to += intoStep) {
-      for (let word = 0; word < run; word++) into[to + word] = from[at + word];
+      // For a single word, the inner loop would take longer than the copy itself.
+      if (run === 1) into[to] = from[at];
+      else if (isLong) into.set(from.subarray(at, at + run), to);
+      else for (let word = 0; word < run; word++) into[to + word] = from[at + word];
     }
   }
 }

@@ -96,36 +96,23 @@ export class PartAxes {
 
   /** Returns true if a box of this shape skips no array elements. */
   isRun(shape: readonly number[]): boolean {
-    return sameShape(this.span(shape), this.whole(shape));
+    return sameShape(this.span(shape), this.expand(shape, 1));
   }
 
-  /** Returns one value per array axis: `value` for axes of the part, and `dropped` for other axes. */
-  #spread(
-    values: readonly number[],
-    value: (along: Along, given: number) => number,
-    dropped: (along: Along) => number,
-  ): number[] {
+  /** Returns a list of the part's axes as one of the array's axes, in which dropped axes have the value `dropped`. */
+  expand(values: readonly number[], dropped: 0 | 1): number[] {
     const next = values.values();
-    return this.#along.map((along) =>
-      along.isDropped ? dropped(along) : value(along, next.next().value as number),
-    );
+    return this.#along.map(({ isDropped }) => (isDropped ? dropped : Number(next.next().value)));
   }
 
+  /** Returns the coordinates in the array of an element of the part. */
   first(start: readonly number[]): number[] {
-    return this.#spread(
-      start,
-      (along, at) => along.start + at * along.step,
-      (along) => along.start,
-    );
+    return this.expand(start, 0).map((at, axis) => this.#along[axis].start + at * this.steps[axis]);
   }
 
   /** Returns the shape that a box spans in the array, including skipped elements. */
   span(shape: readonly number[]): number[] {
-    return this.#spread(
-      shape,
-      ({ step }, dim) => (dim === 0 ? 0 : (dim - 1) * step + 1),
-      () => 1,
-    );
+    return this.expand(shape, 1).map((dim, axis) => spanOf(dim, this.steps[axis]));
   }
 
   /**
@@ -141,36 +128,18 @@ export class PartAxes {
       axis++;
       const first = start + own.start * step;
       if (isRun) return { ...own, start: first };
-      const spanOf = (length: number): number => (length === 0 ? 0 : (length - 1) * step + 1);
       return {
         start: first,
-        extent: spanOf(own.extent),
+        extent: spanOf(own.extent, step),
         count: pairsAlong(own, piece),
-        length: spanOf(Math.min(own.length, piece)),
+        length: spanOf(Math.min(own.length, piece), step),
         isTiled: false,
       };
     });
   }
-
-  /** Converts a shape of the part to a shape of the array, in which dropped axes have size 1. */
-  whole(shape: readonly number[]): number[] {
-    return this.#spread(
-      shape,
-      (_, dim) => dim,
-      () => 1,
-    );
-  }
-
-  /** Returns the start of a box relative to an enclosing box. */
-  within(start: readonly number[], box: readonly number[]): number[] {
-    const inner = start.map((from, axis) => from - box[axis]);
-    return this.#spread(
-      inner,
-      (_, at) => at,
-      () => 0,
-    );
-  }
 }
+
+const spanOf = (count: number, step: number): number => (count === 0 ? 0 : (count - 1) * step + 1);
 
 function checkWithin(along: readonly Along[], { shape, location }: ChunkedArray): void {
   const endOf = ({ start, step, count }: Along): number =>
@@ -184,19 +153,13 @@ function checkWithin(along: readonly Along[], { shape, location }: ChunkedArray)
   const sentence = `the slice of ${location.path} must lie within its shape ${printShape(shape)}`;
   const facts = { key: "slice", file: location.path };
   if (along.length !== shape.length) {
-    throw new TensorError("rank", sentence, {
-      ...facts,
-      got: along.length,
-      expected: shape.length,
-    });
+    const [got, expected] = [along.length, shape.length];
+    throw new TensorError("rank", sentence, { ...facts, got, expected });
   }
-  throw new TensorError("index-out-of-range", sentence, {
-    ...facts,
-    axis,
-    got: endOf(along[axis]),
-    size: shape[axis],
-    expected: [0, shape[axis]],
-  });
+  const size = shape[axis];
+  const got = endOf(along[axis]);
+  const outside = { ...facts, axis, got, size, expected: [0, size] } as const;
+  throw new TensorError("index-out-of-range", sentence, outside);
 }
 
 /** Returns the part's chunk size along one axis. */

@@ -42,8 +42,8 @@ export function contiguousRuns(
   return runs;
 }
 
-/** Fills `into` with a file's bytes from position `at`. */
-export type ReadAt = (at: number, into: Uint8Array) => Promise<void>;
+/** Reads or writes bytes of a file from position `at` on. */
+export type MoveAt = (at: number, bytes: Uint8Array) => Promise<void>;
 
 /** Groups runs for reading: each group is a single long run, or several short runs that are close together. */
 export function* groupsOf(runs: readonly Run[]): Generator<readonly Run[]> {
@@ -60,7 +60,7 @@ const spanOf = (first: Run, last: Run): number => last.at + last.length - first.
 
 /** Reads a group's runs into their positions in `into`. */
 export async function readGroup(
-  read: ReadAt,
+  read: MoveAt,
   group: readonly Run[],
   into: Uint8Array,
 ): Promise<void> {

@@ -4,8 +4,9 @@
  */
 
 import { TensorError } from "../../core/errors.ts";
+import { ARRAYS } from "../../core/limits.ts";
 import { allocate, isNumericStorage, rowOf, type DType } from "../../core/tensor/dtype.ts";
-import { printShape, product, sameShape, shapeOf } from "../../core/tensor/shape.ts";
+import { printShape, product, sameShape } from "../../core/tensor/shape.ts";
 import { bytesOf } from "../../core/tensor/storage.ts";
 import { Tensor } from "../../core/tensor/tensor.ts";
 import type {
@@ -18,9 +19,9 @@ import type {
   StagedArray,
 } from "./array.ts";
 import { pairsAlong, tiled, type AxisBoxes } from "./axis-boxes.ts";
-import { chunksOf, clippedShape, copySteps } from "./boxes.ts";
-import { checkChunk, checkChunkBytes, checkRead, checkStart, checkWrite } from "./checks.ts";
-import { ARRAYS } from "../../core/limits.ts";
+import { BaseArray } from "./base-array.ts";
+import { chunksOf, clippedShape, copyStrided, stridedOf, type Strided } from "./boxes.ts";
+import { checkChunk, checkChunkBytes, type CheckedBox } from "./checks.ts";
 import { Grid, type Box } from "./grid.ts";
 import { PartAxes } from "./part-axes.ts";
 import { partsOf, printParts } from "./ranges.ts";
@@ -29,9 +30,18 @@ import { partsOf, printParts } from "./ranges.ts";
 export const sliceOf = (array: ChunkedArray, ranges: readonly AxisRange[]): SlicedArray =>
   new SlicedArray(array, partsOf(ranges, array.shape));
 
-export class SlicedArray implements StagedArray {
-  /** The underlying array. */
-  readonly base: ChunkedArray;
+/** The same elements in chunks of another shape; each chunk is read from all chunks of the source that it overlaps. */
+export const readAs = (array: ChunkedArray, chunkShape: readonly number[]): SlicedArray =>
+  new SlicedArray(array.source, partsIn(array), false, chunkShape);
+
+/** The same elements in chunks that never overlap the same chunk of the source. */
+export const exclusive = (array: ChunkedArray): SlicedArray =>
+  new SlicedArray(array.source, partsIn(array), true);
+
+const partsIn = ({ location, source }: ChunkedArray): readonly AxisPart[] =>
+  location.slice ?? partsOf([], source.shape);
+
+export class SlicedArray extends BaseArray implements StagedArray {
   readonly location: ArrayLocation;
   readonly fingerprint: string;
   readonly held: HeldBytes;
@@ -39,6 +49,7 @@ export class SlicedArray implements StagedArray {
   readonly shape: readonly number[];
   readonly chunkShape: readonly number[];
   readonly dimensionNames: readonly (string | null)[] | null;
+  readonly #base: ChunkedArray;
   readonly #axes: PartAxes;
   readonly #width: number;
   /** The number of array chunks staged under each name. */
@@ -54,22 +65,21 @@ export class SlicedArray implements StagedArray {
     isExclusive = false,
     readAs?: readonly number[],
   ) {
-    this.base = base;
-    this.#axes = new PartAxes(base, parts);
+    super();
+    const axes = new PartAxes(base, parts);
+    this.#base = base;
+    this.#axes = axes;
     this.dtype = base.dtype;
-    this.shape = Object.freeze(this.#axes.shape);
-    this.chunkShape = Object.freeze(readAs ?? this.#axes.chunkShape(isExclusive));
+    this.shape = Object.freeze(axes.shape);
+    this.chunkShape = Object.freeze(readAs ?? axes.chunkShape(isExclusive));
+    const file = base.location.path;
     if (this.chunkShape.length !== this.shape.length) {
-      const sentence = `chunks ${printShape(this.chunkShape)} of ${base.location.path} must have the rank of ${printShape(this.shape)}`;
-      throw new TensorError("rank", sentence, {
-        key: "chunkShape",
-        file: base.location.path,
-        got: this.chunkShape.length,
-        expected: this.shape.length,
-      });
+      const sentence = `chunks ${printShape(this.chunkShape)} of ${file} must have the rank of ${printShape(this.shape)}`;
+      const [got, expected] = [this.chunkShape.length, this.shape.length];
+      throw new TensorError("rank", sentence, { key: "chunkShape", file, got, expected });
     }
     const names = base.dimensionNames ?? null;
-    this.dimensionNames = names && this.#axes.kept.map((axis) => names[axis]);
+    this.dimensionNames = names && axes.kept.map((axis) => names[axis]);
     this.location = {
       ...base.location,
       slice: parts,
@@ -82,60 +92,42 @@ export class SlicedArray implements StagedArray {
     const { read, write } = base.held;
     // Reading includes elements that a step skips. An array chunk that is only partly covered is read before it is
     // written.
-    const span = product(this.#axes.span(this.chunkShape)) * this.#width;
+    const span = axes.isRun(this.chunkShape)
+      ? 0
+      : product(axes.span(this.chunkShape)) * this.#width;
     // A box that covers only part of a chunk's rows is copied from whole rows or, in an NPY file, from a byte range.
     const rows = base.location.format === "npy" ? ARRAYS.span : chunk;
-    const isRun = this.#axes.isRun(this.chunkShape);
     this.held = {
-      read: read + (isRun ? 0 : span) + (readAs === undefined ? 0 : rows),
+      read: read + span + (readAs === undefined ? 0 : rows),
       write: chunk + Math.max(read, write),
     };
   }
 
-  /** Returns the same slice, but different chunks never overlap the same array chunk. */
-  exclusive(): SlicedArray {
-    return new SlicedArray(this.base, this.location.slice ?? [], true);
-  }
-
-  /** Returns the same slice with another chunk shape; each chunk is read from all array chunks that it overlaps. */
-  readAs(chunkShape: readonly number[]): SlicedArray {
-    return new SlicedArray(this.base, this.location.slice ?? [], false, chunkShape);
+  override get source(): ChunkedArray {
+    return this.#base;
   }
 
   /** Returns part of this slice, as a slice of the underlying array. */
   slice(...ranges: readonly AxisRange[]): SlicedArray {
-    return new SlicedArray(this.base, this.#axes.inner(partsOf(ranges, this.shape)));
-  }
-
-  async read(start?: readonly number[], shape?: readonly number[]): Promise<Tensor> {
-    const from = checkStart(start, this);
-    const rest = this.shape.map((dim, axis) => Math.max(0, dim - from[axis]));
-    const { shape: dims, size } = shapeOf(shape ?? rest);
-    const data = allocate(this.dtype, size);
-    if (isNumericStorage(data)) await this.readBytes(from, dims, bytesOf(data));
-    return new Tensor(this.dtype, [...dims], size, data);
-  }
-
-  async write(values: Tensor, start?: readonly number[]): Promise<void> {
-    const box = checkWrite(values, start, this);
-    await this.#write(box, box.bytes);
+    return new SlicedArray(this.#base, this.#axes.inner(partsOf(ranges, this.shape)));
   }
 
   stateOf(start: readonly number[], shape: readonly number[]): Promise<string> {
-    return this.base.stateOf(this.#axes.first(start), this.#axes.span(shape));
+    return this.#base.stateOf(this.#axes.first(start), this.#axes.span(shape));
   }
 
   get mostStored(): number {
-    return this.base.mostStored;
+    return this.#base.mostStored;
   }
 
   mostRead(boxes: readonly AxisBoxes[]): number {
-    return this.base.mostRead(this.#axes.boxesOf(boxes, this.chunkShape));
+    return this.#base.mostRead(this.#axes.boxesOf(boxes, this.chunkShape));
   }
 
   /** The staging limits, which include reading array chunks that the slice covers only partly. */
   get mostStaged(): Staged {
-    const { base, chunkShape } = this;
+    const { chunkShape } = this;
+    const base = this.#base;
     const own = this.shape.map((dim, axis) => tiled(dim, chunkShape[axis]));
     const boxes = this.#axes.boxesOf(own, chunkShape);
     const files = product(boxes.map((box, axis) => pairsAlong(box, base.chunkShape[axis])));
@@ -151,48 +143,24 @@ export class SlicedArray implements StagedArray {
     return { read: Math.ceil(read), written: files * base.mostStored, files };
   }
 
-  async readBytes(
-    start: readonly number[],
-    shape: readonly number[],
-    into: Uint8Array,
-    most?: number,
-  ): Promise<void> {
-    const box = checkRead(start, shape, into, this);
-    await this.#read(box, box.bytes, most);
-  }
-
-  async readChunk(at: readonly number[], into: Uint8Array): Promise<boolean> {
-    const box = checkChunkBytes(at, into, this, "into");
-    await this.#read(box, box.bytes, this.base.held.read);
+  override async readChunk(at: readonly number[], into: Uint8Array): Promise<boolean> {
+    await this.readBox(checkChunkBytes(at, into, this, "into"), this.#base.held.read);
     return true;
-  }
-
-  async writeChunk(at: readonly number[], from: Uint8Array): Promise<void> {
-    const box = checkChunkBytes(at, from, this, "from");
-    await this.#write(box, box.bytes);
   }
 
   async stageChunk(at: readonly number[], from: Uint8Array, name: string): Promise<number> {
     const base = this.#stagedBase();
-    const box = checkChunkBytes(at, from, this, "from");
-    const source = { bytes: box.bytes, shape: this.#axes.whole(box.shape) };
+    const { start, shape, bytes } = checkChunkBytes(at, from, this, "from");
+    const whole = this.#axes.expand(shape, 1);
     let size = 0;
-    for (const [number, part] of [...this.#axes.partsOf(box)].entries()) {
+    for (const [number, part] of [...this.#axes.partsOf({ start, shape })].entries()) {
       const clipped = clippedShape(part.at, base.shape, base.chunkShape);
       const chunk = new Uint8Array(product(clipped) * this.#width);
-      // oxlint-disable-next-line no-await-in-loop -- one chunk in memory at a time
       if (!sameShape(part.shape, clipped)) await base.readChunk(part.at, chunk);
+      const source = stridedOf({ bytes, shape: whole, start: part.boxStart });
       const into = { bytes: chunk, shape: clipped, start: part.chunkStart };
-      copySteps(
-        { ...source, start: part.boxStart },
-        null,
-        into,
-        this.#axes.steps,
-        part.shape,
-        this.#width,
-      );
+      copyStrided(source, stridedOf(into, this.#axes.steps), part.shape, this.#width);
       this.#staged.set(name, number + 1);
-      // oxlint-disable-next-line no-await-in-loop
       size += await base.stageChunk(part.at, chunk, nameOfPart(name, number));
     }
     return size;
@@ -204,47 +172,27 @@ export class SlicedArray implements StagedArray {
 
   async publishChunk(at: readonly number[], name: string): Promise<boolean> {
     const base = this.#stagedBase();
-    const box = new Grid(this.shape, this.chunkShape).boxAt(checkChunk(at, this));
     let isThere = false;
-    for (const [number, part] of [...this.#axes.partsOf(box)].entries()) {
-      // oxlint-disable-next-line no-await-in-loop -- usually one
-      isThere = (await base.publishChunk(part.at, nameOfPart(name, number))) || isThere;
-    }
+    for (const [number, part] of this.#chunksAt(at).entries())
+      isThere = (await base.publishChunk(part, nameOfPart(name, number))) || isThere;
     this.#staged.delete(name);
     return isThere;
   }
 
   stagedSize(at: readonly number[], name: string): Promise<number | null> {
     const base = this.#stagedBase();
-    return this.#sumOfParts(at, (part, number) => base.stagedSize(part, nameOfPart(name, number)));
+    return this.#sumOf(at, (part, number) => base.stagedSize(part, nameOfPart(name, number)));
   }
 
   storedSize(at: readonly number[]): Promise<number | null> {
     const base = this.#stagedBase();
-    return this.#sumOfParts(at, (part) => base.storedSize(part));
-  }
-
-  /** Sums the sizes of a chunk's parts, or returns null if a size is missing. */
-  async #sumOfParts(
-    at: readonly number[],
-    sizeOf: (part: readonly number[], number: number) => Promise<number | null>,
-  ): Promise<number | null> {
-    const box = new Grid(this.shape, this.chunkShape).boxAt(checkChunk(at, this));
-    const parts = [...this.#axes.partsOf(box)];
-    const sizes = await Promise.all(parts.map((part, number) => sizeOf(part.at, number)));
-    return sizes.reduce<number | null>(
-      (sum, size) => (sum === null || size === null ? null : sum + size),
-      0,
-    );
+    return this.#sumOf(at, (part) => base.storedSize(part));
   }
 
   async discard(name: string): Promise<void> {
     const base = this.#stagedBase();
     const count = this.#staged.get(name) ?? 1;
-    for (let number = 0; number < count; number++) {
-      // oxlint-disable-next-line no-await-in-loop -- usually one
-      await base.discard(nameOfPart(name, number));
-    }
+    for (let number = 0; number < count; number++) await base.discard(nameOfPart(name, number));
     this.#staged.delete(name);
   }
 
@@ -253,60 +201,77 @@ export class SlicedArray implements StagedArray {
   }
 
   #stagedBase(): StagedArray {
-    if ("stageChunk" in this.base) return this.base as StagedArray;
-    throw new TensorError(
-      "attribute",
-      `${this.location.path} cannot be changed in place; give a Zarr array in files`,
-      { key: "out", file: this.location.path },
-    );
+    if ("stageChunk" in this.#base) return this.#base as StagedArray;
+    const { path: file } = this.location;
+    const sentence = `${file} cannot be changed in place; give a Zarr array in files`;
+    throw new TensorError("attribute", sentence, { key: "out", file });
   }
 
-  async #read(box: Box, into: Uint8Array, most?: number): Promise<void> {
-    if (box.shape.includes(0)) return;
-    if (this.#axes.isRun(box.shape)) {
-      return this.base.readBytes(
-        this.#axes.first(box.start),
-        this.#axes.span(box.shape),
-        into,
-        most,
-      );
-    }
-    const shape = this.#axes.whole(box.shape);
-    for (const part of this.#pieces(box)) {
-      const span = this.#axes.span(part.shape);
-      const bytes = new Uint8Array(product(span) * this.#width);
-      // oxlint-disable-next-line no-await-in-loop -- one piece in memory at a time
-      await this.base.readBytes(this.#axes.first(part.start), span, bytes, most);
-      const from = { bytes, shape: span, start: span.map(() => 0) };
-      const target = { bytes: into, shape, start: this.#axes.within(part.start, box.start) };
-      copySteps(from, this.#axes.steps, target, null, this.#axes.whole(part.shape), this.#width);
+  /** Returns the array chunks that a chunk overlaps. */
+  #chunksAt(at: readonly number[]): (readonly number[])[] {
+    const box = new Grid(this.shape, this.chunkShape).boxAt(checkChunk(at, this));
+    return [...this.#axes.partsOf(box)].map((part) => part.at);
+  }
+
+  /** Sums the sizes of the array chunks that a chunk overlaps, or returns null if a size is missing. */
+  async #sumOf(
+    at: readonly number[],
+    sizeOf: (part: readonly number[], number: number) => Promise<number | null>,
+  ): Promise<number | null> {
+    const sizes = await Promise.all(this.#chunksAt(at).map(sizeOf));
+    return sizes.includes(null) ? null : sizes.reduce<number>((sum, size) => sum + Number(size), 0);
+  }
+
+  protected async readBox({ start, shape, bytes }: CheckedBox, most?: number): Promise<void> {
+    const axes = this.#axes;
+    if (shape.includes(0)) return;
+    if (axes.isRun(shape))
+      return this.#base.readBytes(axes.first(start), axes.span(shape), bytes, most);
+    for (const { place, own, from, span } of this.#pieces({ start, shape }, bytes)) {
+      const read = new Uint8Array(product(span) * this.#width);
+      await this.#base.readBytes(from, span, read, most);
+      copyStrided(this.#strided(read, span), place, own, this.#width);
     }
   }
 
-  async #write(box: Box, from: Uint8Array): Promise<void> {
-    const shape = this.#axes.whole(box.shape);
-    for (const part of this.#pieces(box)) {
-      const span = this.#axes.span(part.shape);
+  protected async writeBox({ start, shape, bytes }: CheckedBox): Promise<void> {
+    for (const { place, own, from, span } of this.#pieces({ start, shape }, bytes)) {
       const size = product(span);
       const data = allocate(this.dtype, size);
       if (!isNumericStorage(data)) return;
-      const [bytes, first] = [bytesOf(data), this.#axes.first(part.start)];
-      // oxlint-disable-next-line no-await-in-loop -- pieces may share a chunk of the array
-      if (!this.#axes.isRun(part.shape)) await this.base.readBytes(first, span, bytes);
-      const source = { bytes: from, shape, start: this.#axes.within(part.start, box.start) };
-      const into = { bytes, shape: span, start: span.map(() => 0) };
-      copySteps(source, null, into, this.#axes.steps, this.#axes.whole(part.shape), this.#width);
-      // oxlint-disable-next-line no-await-in-loop
-      await this.base.write(new Tensor(this.dtype, span, size, data), first);
+      if (!sameShape(own, span)) await this.#base.readBytes(from, span, bytesOf(data));
+      copyStrided(place, this.#strided(bytesOf(data), span), own, this.#width);
+      await this.#base.write(new Tensor(this.dtype, span, size, data), from);
     }
   }
 
-  /** Divides a box along the slice's chunk boundaries. */
-  *#pieces({ start, shape }: Box): Generator<Box> {
-    for (const part of chunksOf(start, shape, this.chunkShape)) {
-      yield { start: start.map((from, axis) => from + part.boxStart[axis]), shape: part.shape };
+  /** Describes every `step`-th element of memory that holds a box of the array. */
+  #strided(bytes: Uint8Array, shape: readonly number[]): Strided {
+    return stridedOf({ bytes, shape, start: shape.map(() => 0) }, this.#axes.steps);
+  }
+
+  /** Divides a box along the slice's chunk boundaries, so that the elements which steps skip fit in memory. */
+  *#pieces({ start, shape }: Box, bytes: Uint8Array): Generator<Piece> {
+    const whole = this.#axes.expand(shape, 1);
+    for (const { boxStart, shape: own } of chunksOf(start, shape, this.chunkShape)) {
+      yield {
+        place: stridedOf({ bytes, shape: whole, start: this.#axes.expand(boxStart, 0) }),
+        own: this.#axes.expand(own, 1),
+        from: this.#axes.first(start.map((at, axis) => at + boxStart[axis])),
+        span: this.#axes.span(own),
+      };
     }
   }
+}
+
+/** A piece of a box. All lists have the array's rank. */
+interface Piece {
+  /** The piece in the memory of the box. */
+  readonly place: Strided;
+  readonly own: readonly number[];
+  /** The part of the array that contains the piece. */
+  readonly from: readonly number[];
+  readonly span: readonly number[];
 }
 
 const nameOfPart = (name: string, number: number): string =>

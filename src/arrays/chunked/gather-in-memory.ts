@@ -15,7 +15,7 @@ import { MAX_SIZE, product } from "../../core/tensor/shape.ts";
 import type { ArrayLocation, ChunkedArray, PendingArray } from "../boxes/array.ts";
 import { isCode, isUrl, makeFolders, placeError, syncFolder } from "../boxes/file.ts";
 import { Grid, type Box } from "../boxes/grid.ts";
-import { createPendingNpy } from "../boxes/npy-array.ts";
+import { createPendingNpy } from "../npy/files.ts";
 import { inParallel } from "../boxes/parallel.ts";
 import { createPending } from "../zarr/open.ts";
 import { checkRunOptions } from "./job/arguments.ts";

@@ -1,7 +1,8 @@
 /**
  * Reads and writes the header of an NPY file, which precedes the elements. An NPY file begins with `\x93NUMPY`, a
  * version, and the header length. The length takes two bytes in version 1.0 and four bytes in 2.0 and 3.0. Versions 2.0
- * and 3.0 differ in the encoding of field names, which only structured data types have.
+ * and 3.0 differ in the encoding of field names, which only structured data types have. The rest of the header is a
+ * dictionary in Python's notation, of which only the tokens that NumPy writes are accepted.
  *
  * All sizes in the header are compared with the file length before anything is allocated.
  */
@@ -9,16 +10,16 @@
 import { printCount } from "../../core/foreign.ts";
 import { malformed, TensorError, unsupported } from "../../core/errors.ts";
 import { otherKindOf } from "../../core/tensor/bytes.ts";
-import { MAX_SIZE, printShape, product } from "../../core/tensor/shape.ts";
+import { MAX_RANK, MAX_SIZE, printShape, product } from "../../core/tensor/shape.ts";
 import { parseDescr, type ElementType } from "./descr.ts";
-import { parseDictionary } from "./literal.ts";
 
 /** The contents of an NPY file. The elements are the bytes from `start` to `end`. */
-export interface NpyContents {
+export interface NpyHeader {
   readonly type: ElementType;
   readonly shape: readonly number[];
   /** The number of elements. */
   readonly size: number;
+  /** True if the first axis varies fastest, and this order differs from C order. */
   readonly fortranOrder: boolean;
   readonly start: number;
   readonly end: number;
@@ -27,9 +28,10 @@ export interface NpyContents {
 const MAGIC = [0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59] as const;
 const VERSION_AT = MAGIC.length;
 const LENGTH_AT = VERSION_AT + 2;
+const VERSIONS = ["1.0", "2.0", "3.0"];
 
-/** The size of the length field, in bytes, by version. */
-const LENGTH_BYTES: Readonly<Record<string, 2 | 4>> = { "1.0": 2, "2.0": 4, "3.0": 4 };
+/** Maximum end of a header, in bytes. NumPy writes shorter headers: 64 dimensions take 1.4 kB. */
+const MAX_HEADER_BYTES = 2 ** 20;
 
 /** The alignment of the header's end, in bytes. */
 const HEADER_ALIGNMENT = 64;
@@ -37,92 +39,201 @@ const HEADER_ALIGNMENT = 64;
 /** The number of digits for which NumPy reserves space, so that the first dimension can grow in place. */
 const DIMENSION_DIGITS = 21;
 
-/** Limits for reading a header from the first bytes of a file: the file size and the maximum number of elements. */
-export interface NpyLimits {
-  /** The file size, in bytes. */
-  readonly fileSize: number;
-  readonly maxSize: number;
+/**
+ * Finds the dictionary from the first bytes of a file of `fileSize` bytes, at least the first twelve or the whole file.
+ * Throws `malformed-file`, or `unsupported-file` for another format or version, or for a header that is too long.
+ */
+export function findDictionary(
+  first: Uint8Array,
+  fileSize: number,
+): { readonly from: number; readonly end: number } {
+  checkMagic(first);
+  const [major, minor] = first.subarray(VERSION_AT, LENGTH_AT);
+  const version = `${major}.${minor}`;
+  if (!VERSIONS.includes(version)) {
+    throw unsupported(
+      `the NPY file has version ${version}, but the supported versions are 1.0, 2.0 and 3.0`,
+      { key: "version", got: version, allowed: VERSIONS },
+    );
+  }
+  const from = LENGTH_AT + (major === 1 ? 2 : 4);
+  checkLength(fileSize, from, "the length of its header");
+  const view = new DataView(first.buffer, first.byteOffset, first.byteLength);
+  const length = major === 1 ? view.getUint16(LENGTH_AT, true) : view.getUint32(LENGTH_AT, true);
+  const end = from + length;
+  checkLength(fileSize, end, `its header of ${printCount(length, "byte")}`);
+  if (end <= MAX_HEADER_BYTES) return { from, end };
+  throw unsupported(
+    `the header of the NPY file must have at most ${MAX_HEADER_BYTES} bytes, got ${end}`,
+    { got: end, limit: MAX_HEADER_BYTES },
+  );
 }
 
 /**
- * With `limits`, `file` may contain only the first bytes; by default, `file` is the whole file. Throws
- * `malformed-file`, `unsupported-file`, or, for more than `maxSize` elements, `too-large`.
+ * Parses the header of a file, whose first bytes `first` include the whole header. Throws `malformed-file`,
+ * `unsupported-file`, or, for more than `maxSize` elements, `too-large`.
  */
-export function readNpyHeader(
-  file: Uint8Array,
-  limits: NpyLimits = { fileSize: file.length, maxSize: MAX_SIZE },
-): NpyContents {
-  checkMagic(file);
-  const version = `${file[VERSION_AT]}.${file[VERSION_AT + 1]}`;
-  const width = LENGTH_BYTES[version];
-  if (width === undefined) {
-    throw unsupported(
-      `the NPY file has version ${version}, but the supported versions are 1.0, 2.0 and 3.0`,
-      { key: "version", got: version, allowed: ["1.0", "2.0", "3.0"] },
-    );
-  }
-  const from = LENGTH_AT + width;
-  checkLength(file, from, "the length of its header");
-  const view = new DataView(file.buffer, file.byteOffset, file.byteLength);
-  const length = width === 2 ? view.getUint16(LENGTH_AT, true) : view.getUint32(LENGTH_AT, true);
-  const start = from + length;
-  checkLength(file, start, `its header of ${printCount(length, "byte")}`);
-  const { descr, fortranOrder, shape } = parseDictionary(file, from, start);
+export function parseNpyHeader(
+  first: Uint8Array,
+  fileSize = first.length,
+  maxSize = MAX_SIZE,
+): NpyHeader {
+  const { from, end: start } = findDictionary(first, fileSize);
+  const { descr, isFortran, shape } = parseDictionary(first.subarray(from, start), start);
   const type = parseDescr(descr);
-  const size = checkElements(limits, start, shape, type);
+  const size = checkElements(shape, type, { start, fileSize, maxSize });
+  // Both orders are the same if fewer than two axes are longer than 1.
+  const fortranOrder = isFortran && shape.filter((dim) => dim > 1).length > 1;
   return { type, shape, size, fortranOrder, start, end: start + size * type.bytes };
 }
 
-/**
- * Computes the header size, in bytes, from the first twelve bytes of a file. Throws `malformed-file` or
- * `unsupported-file` if the file is not NPY. The function `readNpyHeader` checks the rest.
- */
-export function parseNpyHeaderLength(first: Uint8Array): number {
-  checkMagic(first);
-  if (first.length < LENGTH_AT + 4) return first.length;
-  const view = new DataView(first.buffer, first.byteOffset, first.byteLength);
-  return first[VERSION_AT] === 1
-    ? LENGTH_AT + 2 + view.getUint16(LENGTH_AT, true)
-    : LENGTH_AT + 4 + view.getUint32(LENGTH_AT, true);
-}
-
-function checkMagic(file: Uint8Array): void {
-  const wrong = MAGIC.findIndex((byte, at) => file[at] !== byte);
-  if (wrong === -1) return checkLength(file, LENGTH_AT, "its version");
-  if (wrong === file.length) {
-    const { length: got } = file;
-    const there = got === 0 ? "no bytes" : `only ${printCount(got, "byte")}`;
+function checkMagic(first: Uint8Array): void {
+  const wrong = MAGIC.findIndex((byte, at) => first[at] !== byte);
+  if (wrong === -1) return checkLength(first.length, LENGTH_AT, "its version");
+  if (wrong === first.length) {
+    const there = wrong === 0 ? "no bytes" : `only ${printCount(wrong, "byte")}`;
     throw malformed(`an NPY file begins with \\x93NUMPY, but the file has ${there}`, {
-      got,
+      got: wrong,
       expected: MAGIC.length,
     });
   }
-  const kind = otherKindOf(file);
+  const kind = otherKindOf(first);
   if (kind !== null) {
     const sentence = `the file must be an NPY file, but it is ${kind.name}; ${kind.advice}`;
     throw unsupported(sentence, { byte: wrong, got: kind.name });
   }
   throw malformed(
     "the file must be an NPY file, which begins with \\x93NUMPY, " +
-      `but byte ${wrong} is 0x${file[wrong].toString(16).padStart(2, "0")}; save it with np.save`,
-    { byte: wrong, got: file[wrong], expected: MAGIC[wrong] },
+      `but byte ${wrong} is 0x${first[wrong].toString(16).padStart(2, "0")}; save it with np.save`,
+    { byte: wrong, got: first[wrong], expected: MAGIC[wrong] },
   );
 }
 
-function checkLength(file: Uint8Array, end: number, what: string): void {
-  if (file.length >= end) return;
+function checkLength(got: number, end: number, what: string): void {
+  if (got >= end) return;
   throw malformed(
-    `the NPY file ends after ${printCount(file.length, "byte")}, within ${what} (up to byte ${end})`,
-    { key: "size", got: file.length, expected: end },
+    `the NPY file ends after ${printCount(got, "byte")}, within ${what} (up to byte ${end})`,
+    { key: "size", got, expected: end },
   );
+}
+
+/** The tokens of a dictionary, from left to right. White space before a token is skipped. */
+class Tokens {
+  #rest: string;
+  /** The position of the dictionary's end in the file, in bytes. */
+  readonly #end: number;
+
+  constructor(bytes: Uint8Array, end: number) {
+    this.#rest = new TextDecoder("latin1").decode(bytes);
+    this.#end = end;
+  }
+
+  /** Removes the next token and returns it, or returns null if it does not match the pattern, which begins with `^`. */
+  accept(pattern: RegExp): string | null {
+    this.#rest = this.#rest.replace(/^[ \t\r\n]+/, "");
+    const [token = null] = pattern.exec(this.#rest) ?? [];
+    if (token !== null) this.#rest = this.#rest.slice(token.length);
+    return token;
+  }
+
+  expect(pattern: RegExp, what: string): string {
+    const token = this.accept(pattern);
+    if (token !== null) return token;
+    const byte = this.#end - this.#rest.length;
+    const found = this.#rest === "" ? "ends" : `has ${JSON.stringify(this.#rest.slice(0, 16))}`;
+    const sentence = `the header of the NPY file ${found} at byte ${byte}, but expected ${what}`;
+    throw malformed(sentence, { byte });
+  }
+}
+
+const KEYS = /^(["'])(?:descr|fortran_order|shape)\1/;
+/** Printable ASCII without quotes and escapes, at most as long as the bound of the texts that errors repeat. */
+const TEXT = /^(?:'[ -&(-[\]-~]{0,64}'|"[ !#-[\]-~]{0,64}")/;
+
+interface Dictionary {
+  readonly descr: string;
+  readonly isFortran: boolean;
+  readonly shape: readonly number[];
+}
+
+function parseDictionary(bytes: Uint8Array, end: number): Dictionary {
+  const tokens = new Tokens(bytes, end);
+  const values = new Map<string, string | boolean | number[]>();
+  tokens.expect(/^\{/, "{");
+  while (tokens.accept(/^\}/) === null) {
+    const key = tokens.expect(KEYS, "the key 'descr', 'fortran_order' or 'shape'").slice(1, -1);
+    if (values.has(key)) {
+      throw malformed(`the header of the NPY file has the key '${key}' twice`, { key });
+    }
+    tokens.expect(/^:/, "a colon");
+    const parse = key === "descr" ? parseText : key === "shape" ? parseTuple : parseBoolean;
+    values.set(key, parse(tokens));
+    if (tokens.accept(/^,/) !== null) continue;
+    tokens.expect(/^\}/, "a comma or }");
+    break;
+  }
+  tokens.expect(/^$/, "only white space");
+  const missing = ["descr", "fortran_order", "shape"].filter((key) => !values.has(key));
+  if (missing.length > 0) {
+    throw malformed(`the header of the NPY file lacks ${missing.join(" and ")}`, {
+      key: missing[0],
+    });
+  }
+  return {
+    descr: values.get("descr") as string,
+    isFortran: values.get("fortran_order") as boolean,
+    shape: values.get("shape") as number[],
+  };
+}
+
+const parseBoolean = (tokens: Tokens): boolean =>
+  tokens.expect(/^(?:True|False)/, "True or False") === "True";
+
+function parseText(tokens: Tokens): string {
+  if (tokens.accept(/^[[(]/) === null)
+    return tokens.expect(TEXT, "a data type in quotes").slice(1, -1);
+  throw unsupported(
+    "the descr of the NPY file is a structured data type, which cannot be read; save each field separately, " +
+      "for example np.save(path, array['field'])",
+    { key: "descr" },
+  );
+}
+
+/** Parses a tuple such as `()`, `(3,)`, `(2, 3)` or `(2, 3,)`; `(3)` is a number. */
+function parseTuple(tokens: Tokens): number[] {
+  const shape: number[] = [];
+  tokens.expect(/^\(/, "a tuple such as (2, 3)");
+  while (tokens.accept(/^\)/) === null) {
+    // Python 2 appends an L to long integers.
+    const dimension = parseFloat(tokens.expect(/^\d+L?/, "a dimension of 0 or more"));
+    if (!Number.isSafeInteger(dimension)) {
+      throw new TensorError(
+        "too-large",
+        "the shape in the header of the NPY file has a dimension of 2^53 or more, " +
+          "but a tensor has at most 2^32 - 1 elements",
+        { key: "shape", limit: MAX_SIZE },
+      );
+    }
+    shape.push(dimension);
+    if (shape.length > MAX_RANK) {
+      throw malformed(
+        `the shape in the header of the NPY file has more than ${MAX_RANK} dimensions`,
+        { key: "shape", limit: MAX_RANK },
+      );
+    }
+    if (tokens.accept(/^,/) !== null) continue;
+    if (shape.length > 1) tokens.expect(/^\)/, "a comma or )");
+    else tokens.expect(/^,/, "a comma (a shape of one dimension is written (3,))");
+    break;
+  }
+  return shape;
 }
 
 /** Checks that the file contains all elements, and returns their number. */
 function checkElements(
-  { fileSize, maxSize }: NpyLimits,
-  start: number,
   shape: readonly number[],
   { bytes, dtype }: ElementType,
+  { start, fileSize, maxSize }: Readonly<Record<"start" | "fileSize" | "maxSize", number>>,
 ): number {
   const size = product(shape);
   if (size > maxSize) {
@@ -167,10 +278,7 @@ export function printNpyHeader(descr: string, shape: readonly number[]): Uint8Ar
   const unpadded = from + header.length + 1;
   // NumPy adds 64 bytes of padding to a header that is already aligned.
   const end = unpadded + HEADER_ALIGNMENT - (unpadded % HEADER_ALIGNMENT);
-  const bytes = new Uint8Array(end).fill(0x20);
-  bytes.set(MAGIC);
-  bytes.set([1, 0, (end - from) & 0xff, (end - from) >> 8], VERSION_AT);
-  for (let i = 0; i < header.length; i++) bytes[from + i] = header.charCodeAt(i);
-  bytes[end - 1] = 0x0a;
-  return bytes;
+  const text = `${header.padEnd(end - from - 1)}\n`;
+  const prefix = [...MAGIC, 1, 0, text.length & 0xff, text.length >> 8];
+  return Uint8Array.of(...prefix, ...new TextEncoder().encode(text));
 }

@@ -1,19 +1,14 @@
 /** Reads NPY files into tensors. */
 
-import {
-  allocate,
-  type DType,
-  type NumericStorage,
-  type Storage,
-} from "../../core/tensor/dtype.ts";
-import { malformed } from "../../core/errors.ts";
-import { bytesOf, findNonBool } from "../../core/tensor/storage.ts";
-import { coordinatesOf, printShape } from "../../core/tensor/shape.ts";
+import { allocate, type NumericStorage } from "../../core/tensor/dtype.ts";
+import { bytesOf } from "../../core/tensor/storage.ts";
 import { plainBytes, type Bytes } from "../../core/tensor/bytes.ts";
+import { stridesOf } from "../../core/tensor/shape.ts";
 import { Tensor } from "../../core/tensor/tensor.ts";
+import { copyStrided } from "../boxes/boxes.ts";
 import { BYTES_PER_CHARACTER } from "./descr.ts";
-import { readNpyHeader, type NpyContents } from "./header.ts";
-import { swapBytes, toRowMajor } from "./layout.ts";
+import { parseNpyHeader } from "./header.ts";
+import { columnMajor, toMemory } from "./layout.ts";
 import { decodeUcs4 } from "./text.ts";
 
 /**
@@ -41,51 +36,20 @@ import { decodeUcs4 } from "./text.ts";
  */
 export function readNpy(bytes: Bytes): Tensor {
   const file = plainBytes(bytes, "readNpy takes", true);
-  const contents = readNpyHeader(file);
-  const { type, shape, size } = contents;
+  const { type, shape, size, fortranOrder, start, end } = parseNpyHeader(file);
   const { dtype } = type;
-  if (dtype === "string") {
-    const length = type.bytes / BYTES_PER_CHARACTER;
-    const codes = copyElements(file, contents, "uint32", size * length);
-    return new Tensor(dtype, shape, size, decodeUcs4(codes, length, size, shape));
-  }
-  const data: NumericStorage = copyElements(file, contents, dtype, size);
-  if (dtype === "bool") checkBools(data, shape);
-  return new Tensor(dtype, shape, size, data);
-}
-
-/** Copies elements to `count` values of type `cells` (characters for text) in little-endian, row-major order. */
-function copyElements<D extends Exclude<DType, "string">>(
-  file: Uint8Array,
-  { type, shape, fortranOrder, start, end }: NpyContents,
-  cells: D,
-  count: number,
-): Storage<D>;
-function copyElements(
-  file: Uint8Array,
-  { type, shape, fortranOrder, start, end }: NpyContents,
-  cells: Exclude<DType, "string">,
-  count: number,
-): NumericStorage {
-  const data = allocate(cells, count);
-  bytesOf(data).set(file.subarray(start, end));
-  if (type.bigEndian) swapBytes(data, type.unit);
-  if (!fortranOrder) return data;
-  const ordered = allocate(cells, count);
-  toRowMajor(data, ordered, shape, type.bytes);
-  return ordered;
-}
-
-function checkBools(data: NumericStorage, shape: readonly number[]): void {
-  const position = findNonBool(bytesOf(data));
-  if (position === -1) return;
-  const at = coordinatesOf(position, shape);
-  const got = Number(data[position]);
-  throw malformed(
-    `the NPY file has the byte ${got} at ${printShape(at)} where a bool must be 0 or 1`,
-    {
-      at,
-      got,
-    },
-  );
+  const length = type.bytes / BYTES_PER_CHARACTER;
+  const data: NumericStorage =
+    dtype === "string" ? allocate("uint32", size * length) : allocate(dtype, size);
+  const [elements, own] = [file.subarray(start, end), bytesOf(data)];
+  if (fortranOrder) {
+    const into = { bytes: own, at: 0, strides: stridesOf(shape) };
+    copyStrided(columnMajor(elements, shape), into, shape, type.bytes);
+  } else own.set(elements);
+  toMemory(own, type, shape);
+  const storage =
+    data instanceof Uint32Array && dtype === "string"
+      ? decodeUcs4(data, length, size, shape)
+      : data;
+  return new Tensor(dtype, shape, size, storage);
 }

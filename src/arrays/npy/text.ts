@@ -30,7 +30,12 @@ export function decodeUcs4(
     const start = position * length;
     let end = start + length;
     while (end > start && codes[end - 1] === 0) end--;
-    checkCodes(codes, start, end, position, shape);
+    for (let i = start; i < end; i++) {
+      const isPair =
+        i > start && isSurrogate(codes[i - 1], 0xd800) && isSurrogate(codes[i], 0xdc00);
+      if (isPair || codes[i] > MAX_CODE_POINT)
+        throw wrongCode(codes[i], isPair, coordinatesOf(position, shape));
+    }
     texts.push(textOf(codes, start, end));
   }
   return texts;
@@ -39,13 +44,9 @@ export function decodeUcs4(
 function textOf(codes: Uint32Array, start: number, end: number): string {
   let text = "";
   try {
-    const { codes: most } = ARRAYS;
-    for (let from = start; from < end; from += most) {
-      text += Reflect.apply(
-        String.fromCodePoint,
-        null,
-        codes.subarray(from, Math.min(from + most, end)),
-      );
+    for (let from = start; from < end; from += ARRAYS.codes) {
+      const part = codes.subarray(from, Math.min(from + ARRAYS.codes, end));
+      text += Reflect.apply(String.fromCodePoint, null, part);
     }
   } catch (cause) {
     const sentence = `the NPY file has a text of ${printCount(end - start, "character")}, too long for a JavaScript string`;
@@ -54,29 +55,12 @@ function textOf(codes: Uint32Array, start: number, end: number): string {
   return text;
 }
 
-function checkCodes(
-  codes: Uint32Array,
-  start: number,
-  end: number,
-  position: number,
-  shape: readonly number[],
-): void {
-  let before = 0;
-  for (let i = start; i < end; i++) {
-    const code = codes[i];
-    const isPair = isSurrogate(before, 0xd800) && isSurrogate(code, 0xdc00);
-    if (code > MAX_CODE_POINT || isPair) {
-      const at = coordinatesOf(position, shape);
-      const what = isPair
-        ? "half of a surrogate pair; store the pair as a single character"
-        : `greater than the largest code point, 0x${MAX_CODE_POINT.toString(16)}`;
-      throw (isPair ? unsupported : malformed)(
-        `the text at ${printShape(at)} of the NPY file has the code 0x${code.toString(16)}, ${what}`,
-        { at, got: code },
-      );
-    }
-    before = code;
-  }
+function wrongCode(got: number, isPair: boolean, at: readonly number[]): TensorError {
+  const what = isPair
+    ? "half of a surrogate pair; store the pair as a single character"
+    : `greater than the largest code point, 0x${MAX_CODE_POINT.toString(16)}`;
+  const sentence = `the text at ${printShape(at)} of the NPY file has the code 0x${got.toString(16)}, ${what}`;
+  return (isPair ? unsupported : malformed)(sentence, { at, got });
 }
 
 /** Returns true if `code` is one of 1,024 consecutive surrogates, the first of which is `first`. */
@@ -90,18 +74,13 @@ export function longestText(texts: readonly string[], shape: readonly number[]):
   let longest = 1;
   for (let position = 0; position < texts.length; position++) {
     const text: unknown = texts[position];
-    if (typeof text !== "string") {
+    if (typeof text !== "string" || text.endsWith("\0")) {
       const at = coordinatesOf(position, shape);
-      const sentence = `tensor${printShape(at)} must be a string, got ${printValue(text)}`;
+      const sentence =
+        typeof text === "string"
+          ? `the text at ${printShape(at)} ends in a NUL character, which NPY files cannot keep`
+          : `tensor${printShape(at)} must be a string, got ${printValue(text)}`;
       throw new TensorError("dtype", sentence, { input: "tensor", at });
-    }
-    if (text.endsWith("\0")) {
-      const at = coordinatesOf(position, shape);
-      throw new TensorError(
-        "dtype",
-        `the text at ${printShape(at)} ends in a NUL character, which NPY files cannot keep`,
-        { input: "tensor", at },
-      );
     }
     longest = Math.max(longest, countCodePoints(text));
   }

@@ -20,23 +20,16 @@ import {
   type ChunkPart,
   type Place,
 } from "../boxes/boxes.ts";
+import { BaseArray } from "../boxes/base-array.ts";
 import type { Box } from "../boxes/grid.ts";
 import { inParallel } from "../boxes/parallel.ts";
 import { sliceOf } from "../boxes/slice.ts";
-import {
-  checkChunk,
-  checkChunkBytes,
-  checkRead,
-  checkStart,
-  checkWrite,
-  type CheckedBox,
-} from "../boxes/checks.ts";
+import { checkChunk, checkChunkBytes, checkRead, type CheckedBox } from "../boxes/checks.ts";
 import { TensorError } from "../../core/errors.ts";
 import { allocate, isNumericStorage, type DType, type Scalar } from "../../core/tensor/dtype.ts";
 import { reader } from "../../core/tensor/scalar.ts";
-import { product, sameShape, shapeOf } from "../../core/tensor/shape.ts";
+import { product, sameShape } from "../../core/tensor/shape.ts";
 import { bytesOf } from "../../core/tensor/storage.ts";
-import { Tensor } from "../../core/tensor/tensor.ts";
 import { Buffers } from "./chunks/buffers.ts";
 import type { Unfinished } from "./claims.ts";
 import { namingPage, readBox } from "./chunks/decode.ts";
@@ -58,7 +51,7 @@ export interface StoredChunks {
 }
 
 /** A Zarr v3 or v2 array in files or in object storage. Returned by `openArray` and `createArray`. */
-export class ZarrArray implements PendingArray {
+export class ZarrArray extends BaseArray implements PendingArray {
   readonly location: ArrayLocation;
   readonly fingerprint: string;
   readonly held: HeldBytes;
@@ -93,6 +86,7 @@ export class ZarrArray implements PendingArray {
    * @param isDurable true if a chunk must be synced before it replaces another chunk; otherwise a crash may empty it
    */
   constructor(store: Store, metadata: Metadata, fingerprint: string, isDurable = false) {
+    super();
     this.#isDurable = isDurable;
     this.store = store;
     this.metadata = metadata;
@@ -123,20 +117,10 @@ export class ZarrArray implements PendingArray {
     return sliceOf(this, ranges);
   }
 
-  async read(start?: readonly number[], shape?: readonly number[]): Promise<Tensor> {
-    const from = checkStart(start, this);
-    const rest = this.shape.map((dim, axis) => Math.max(0, dim - from[axis]));
-    const { shape: dims, size } = shapeOf(shape ?? rest);
-    const data = allocate(this.dtype, size);
-    if (isNumericStorage(data)) await this.readBytes(from, dims, bytesOf(data));
-    return new Tensor(this.dtype, [...dims], size, data);
-  }
-
-  async write(values: Tensor, start?: readonly number[]): Promise<void> {
-    const { start: from, shape, bytes } = checkWrite(values, start, this);
+  protected async writeBox({ start, shape, bytes }: CheckedBox): Promise<void> {
     this.checkWritable();
     const source = { bytes, shape };
-    await inParallel(chunksOf(from, shape, this.chunkShape), 2, (part) =>
+    await inParallel(chunksOf(start, shape, this.chunkShape), 2, (part) =>
       this.#writePart(part, { ...source, start: part.boxStart }),
     );
   }
@@ -153,13 +137,7 @@ export class ZarrArray implements PendingArray {
     });
   }
 
-  async readBytes(
-    start: readonly number[],
-    shape: readonly number[],
-    into: Uint8Array,
-    most = Infinity,
-  ): Promise<void> {
-    const box = checkRead(start, shape, into, this);
+  protected async readBox(box: CheckedBox, most = Infinity): Promise<void> {
     const fitting = Math.floor(most / Math.max(1, this.held.read));
     const atOnce = Math.max(1, Math.min(this.store.concurrency, fitting));
     await inParallel(chunksOf(box.start, box.shape, this.chunkShape), atOnce, async (part) => {
@@ -207,7 +185,7 @@ export class ZarrArray implements PendingArray {
     return { read: 0, written: files * this.mostStored, files };
   }
 
-  async readChunk(at: readonly number[], into: Uint8Array): Promise<boolean> {
+  override async readChunk(at: readonly number[], into: Uint8Array): Promise<boolean> {
     const { at: checked, shape, bytes } = checkChunkBytes(at, into, this, "into");
     const start = shape.map(() => 0);
     return this.#readPart(checked, { start, shape }, { bytes, shape, start });
@@ -269,7 +247,7 @@ export class ZarrArray implements PendingArray {
     fillBox(into, shape, this.metadata.fill);
   }
 
-  async writeChunk(at: readonly number[], from: Uint8Array): Promise<void> {
+  override async writeChunk(at: readonly number[], from: Uint8Array): Promise<void> {
     const { at: checked, bytes } = checkChunkBytes(at, from, this, "from");
     this.checkWritable();
     const key = printKey(this.metadata.keys, checked);

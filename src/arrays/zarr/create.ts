@@ -3,7 +3,6 @@
 import type { ChunkedArray } from "../boxes/array.ts";
 import { checkNames, factOf, isArray, optionsOf, wrongOption } from "../../core/foreign.ts";
 import { isTensorError, TensorError } from "../../core/errors.ts";
-import { SlicedArray } from "../boxes/slice.ts";
 import { checkDType, isNumericStorage, rowOf, type DType } from "../../core/tensor/dtype.ts";
 import { bytesOf, classOf } from "../../core/tensor/storage.ts";
 import { tensor } from "../../core/tensor/tensor.ts";
@@ -202,7 +201,7 @@ function likeOf(array: ChunkedArray | undefined): Pattern | null {
     codecs: [],
     dimensionNames: null,
   };
-  if (array instanceof SlicedArray) return likeSlice(array, pattern);
+  if ((array.source ?? array) !== array) return likeSlice(array, pattern);
   if (!(array instanceof ZarrArray)) return { ...pattern, fill: undefined, attributes: {} };
   const { attributes, metadata, dimensionNames } = array;
   const newer = newerCodecs(array.codecs, shape.length, array.location.path);
@@ -248,11 +247,11 @@ function newerCodecs(
  * is the same.
  */
 function likeSlice(
-  { base, dimensionNames }: SlicedArray,
+  { source, dimensionNames = null }: ChunkedArray,
   own: Omit<Pattern, "fill" | "attributes">,
 ): Pattern {
-  const { codecs, fill, attributes } = likeOf(base) as Pattern;
-  const isTurned = base.shape.length !== own.shape.length;
+  const { codecs, fill, attributes } = likeOf(source) as Pattern;
+  const isTurned = source.shape.length !== own.shape.length;
   const kept = codecs.filter(({ name }) => !(isTurned && name === "transpose"));
   return { ...own, codecs: kept, fill, attributes, dimensionNames };
 }

@@ -7,7 +7,7 @@ import type * as Fs from "node:fs/promises";
 import type * as Path from "node:path";
 import { defaultChunks } from "../boxes/grid.ts";
 import { checkFiles, moduleOfNode } from "../boxes/node.ts";
-import type * as NpyArrays from "../boxes/npy-array.ts";
+import type * as NpyFiles from "../npy/files.ts";
 import type { ChunkedArray, PendingArray } from "../boxes/array.ts";
 import { malformed, TensorError } from "../../core/errors.ts";
 import { optionsOf, wrongOption } from "../../core/foreign.ts";
@@ -15,14 +15,15 @@ import { isCode, makeFolders } from "../boxes/file.ts";
 import { MAX_RANK } from "../../core/tensor/shape.ts";
 import { checkDType, rowOf } from "../../core/tensor/dtype.ts";
 import { checkCoordinates } from "../boxes/checks.ts";
+import { checkContiguous } from "../npy/array.ts";
 import { unblocked } from "./absent.ts";
 import { isList } from "./json.ts";
 import { checkOverwrite, MEANT, type CreateOptions } from "./create.ts";
 import type { Store } from "./stores/store.ts";
 
-async function load(path: string): Promise<typeof NpyArrays> {
+async function load(path: string): Promise<typeof NpyFiles> {
   checkFiles(path);
-  return import("../boxes/npy-array.ts");
+  return import("../npy/files.ts");
 }
 
 export async function openNpy(path: string, chunkShape?: readonly number[]): Promise<ChunkedArray> {
@@ -71,10 +72,10 @@ export async function createNpy(path: string, given: CreateOptions): Promise<Pen
   const dims = shape ?? like?.shape;
   if (!isList(dims) || dims.length > MAX_RANK)
     throw wrongOption("shape", "a list of integers", dims);
-  const { checkContiguous, createPendingNpy } = await load(path);
+  const { createPendingNpy } = await load(path);
   const checked = checkCoordinates(dims, dims.length, "the shape");
   const chunks = chunkShape ?? defaultChunks(checked, rowOf(type).bytes);
-  checkContiguous(chunks, checked);
+  checkContiguous(chunks, { shape: checked, fortranOrder: false });
   const fs = moduleOfNode("node:fs/promises") as typeof Fs;
   const nodePath = moduleOfNode("node:path") as typeof Path;
   const folder = nodePath.dirname(nodePath.resolve(path));

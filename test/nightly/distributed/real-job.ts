@@ -5,7 +5,7 @@
 
 import * as fs from "node:fs";
 import * as path from "node:path";
-import { openNpyArray } from "../../../src/arrays/boxes/npy-array.ts";
+import { openNpyArray } from "../../../src/arrays/npy/files.ts";
 import { createJob } from "../../../src/arrays/chunked/job/create-job.ts";
 import { writeNpy } from "../../../src/entries/npy.ts";
 import { tensor } from "../../../src/core/tensor/tensor.ts";

@@ -9,7 +9,7 @@ import * as fs from "node:fs/promises";
 import * as path from "node:path";
 import type { ArrayType } from "../../boxes/array.ts";
 import { isCode, isThere, isUrl } from "../../boxes/file.ts";
-import { openPendingNpy } from "../../boxes/npy-array.ts";
+import { openPendingNpy } from "../../npy/files.ts";
 import { storeOf } from "../../zarr/open.ts";
 import { isFree } from "../../zarr/room.ts";
 import { resolveCall } from "./call-spec.ts";

@@ -8,7 +8,6 @@ import { TensorError } from "../../../core/errors.ts";
 import type { ArrayLocation, ChunkedArray } from "../../boxes/array.ts";
 import { isThere, isUrl } from "../../boxes/file.ts";
 import { areApart } from "../../boxes/ranges.ts";
-import { SlicedArray } from "../../boxes/slice.ts";
 import { ZarrArray } from "../../zarr/array.ts";
 import type { JobParts } from "../stages/budget.ts";
 import { checkUnused } from "../stages/check-indices.ts";
@@ -168,7 +167,7 @@ function checkKind({ out, inPlace }: JobSpec, inputs: readonly (ChunkedArray | u
   if (inPlace) {
     const [data, ...others] = inputs;
     checkOthers(out, others);
-    const own = data instanceof SlicedArray ? data.base : data;
+    const own = data?.source;
     if (own instanceof ZarrArray) own.checkWritable();
     if (out.format === "zarr" && !isUrl(out.path)) return;
     if (isUrl(out.path)) {

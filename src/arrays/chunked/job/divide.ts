@@ -6,7 +6,8 @@ import { DTYPES } from "../../../core/tensor/dtype.ts";
 import { part, printShape, product, sameShape } from "../../../core/tensor/shape.ts";
 import type { ArrayLocation, ArrayType, ChunkedArray, HeldBytes } from "../../boxes/array.ts";
 import { areContiguous, areWhole, contiguousChunks, Grid } from "../../boxes/grid.ts";
-import { SlicedArray, sliceOf } from "../../boxes/slice.ts";
+import { exclusive, readAs } from "../../boxes/slice.ts";
+import { contiguousIn } from "../../npy/array.ts";
 import { addressOf } from "../stages/address.ts";
 import {
   blockShapeFor,
@@ -133,13 +134,13 @@ async function divided(
     // NPY files do not record chunk shapes, so the spec records the default chunk shape.
     const isRecorded = data.location.format === "zarr" || data.location.chunkShape !== undefined;
     if (isRecorded && sameShape(wanted, data.chunkShape)) return data;
-    return (data instanceof SlicedArray ? data : sliceOf(data, [])).readAs(wanted);
+    return readAs(data, wanted);
   }
-  if (out === null && data instanceof SlicedArray) return data.exclusive();
+  if (out === null && data.source !== data) return exclusive(data);
   if (data.location.format !== "npy" || data.location.chunkShape !== undefined) return data;
   const { bytes } = DTYPES[data.dtype];
-  const { shape } = data instanceof SlicedArray ? data.base : data;
-  const chunkShape = chunksFor(shape, bytes, shareOf(memory, Math.max(1, threads)));
+  const share = shareOf(memory, Math.max(1, threads));
+  const chunkShape = contiguousIn(data.source, (shape) => chunksFor(shape, bytes, share));
   return openLocated({ ...data.location, chunkShape });
 }
 

@@ -12,7 +12,7 @@ import type {
   StagedArray,
 } from "../../boxes/array.ts";
 import { SlicedArray } from "../../boxes/slice.ts";
-import { createPendingNpy, openNpyArray, openPendingNpy } from "../../boxes/npy-array.ts";
+import { createPendingNpy, openNpyArray, openPendingNpy } from "../../npy/files.ts";
 import { isTensorError, malformed, TensorError } from "../../../core/errors.ts";
 import { DTYPES } from "../../../core/tensor/dtype.ts";
 import { product, sameShape } from "../../../core/tensor/shape.ts";

@@ -1,0 +1,66 @@
+/**
+ * The part that arrays of all formats share: the arguments of every method are checked, and elements are moved between
+ * tensors and bytes. Formats read and write only checked boxes.
+ */
+
+import { allocate, isNumericStorage, type DType } from "../../core/tensor/dtype.ts";
+import { shapeOf } from "../../core/tensor/shape.ts";
+import { bytesOf } from "../../core/tensor/storage.ts";
+import { Tensor } from "../../core/tensor/tensor.ts";
+import type { ArrayLocation, AxisRange, ChunkedArray, HeldBytes } from "./array.ts";
+import type { AxisBoxes } from "./axis-boxes.ts";
+import { checkChunkBytes, checkRead, checkStart, checkWrite, type CheckedBox } from "./checks.ts";
+
+export abstract class BaseArray implements ChunkedArray {
+  abstract readonly location: ArrayLocation;
+  abstract readonly fingerprint: string;
+  abstract readonly held: HeldBytes;
+  abstract readonly mostStored: number;
+  abstract readonly dtype: DType;
+  abstract readonly shape: readonly number[];
+  abstract readonly chunkShape: readonly number[];
+
+  abstract slice(...ranges: readonly AxisRange[]): ChunkedArray;
+  abstract stateOf(start: readonly number[], shape: readonly number[]): Promise<string>;
+  abstract mostRead(boxes: readonly AxisBoxes[]): number;
+
+  protected abstract readBox(box: CheckedBox, most?: number): Promise<void>;
+  /** @param isChunk true if the box is a chunk that must be durable */
+  protected abstract writeBox(box: CheckedBox, isChunk: boolean): Promise<void>;
+
+  /** The array that holds the elements, which is another array for a slice. */
+  get source(): ChunkedArray {
+    return this;
+  }
+
+  async read(start?: readonly number[], shape?: readonly number[]): Promise<Tensor> {
+    const from = checkStart(start, this);
+    const rest = this.shape.map((dim, axis) => Math.max(0, dim - from[axis]));
+    const { shape: dims, size } = shapeOf(shape ?? rest);
+    const data = allocate(this.dtype, size);
+    if (isNumericStorage(data)) await this.readBytes(from, dims, bytesOf(data));
+    return new Tensor(this.dtype, [...dims], size, data);
+  }
+
+  async write(values: Tensor, start?: readonly number[]): Promise<void> {
+    await this.writeBox(checkWrite(values, start, this), false);
+  }
+
+  async readBytes(
+    start: readonly number[],
+    shape: readonly number[],
+    into: Uint8Array,
+    most?: number,
+  ): Promise<void> {
+    await this.readBox(checkRead(start, shape, into, this), most);
+  }
+
+  async readChunk(at: readonly number[], into: Uint8Array): Promise<boolean> {
+    await this.readBox(checkChunkBytes(at, into, this, "into"));
+    return true;
+  }
+
+  async writeChunk(at: readonly number[], from: Uint8Array): Promise<void> {
+    await this.writeBox(checkChunkBytes(at, from, this, "from"), true);
+  }
+}
