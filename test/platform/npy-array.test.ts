@@ -1,4 +1,4 @@
-/** NPY files as arrays of chunks: boxes and chunks are those of a plain array, whatever the file's byte order is. */
+/** NPY files as arrays of chunks: boxes and chunks are those of a plain array, in any order of bytes and axes. */
 
 import assert from "node:assert/strict";
 import * as fs from "node:fs";
@@ -11,13 +11,12 @@ import { readNpy, writeNpy } from "../../src/entries/npy.ts";
 import { DTYPES, dtypesWhere, isNumericStorage, type DType } from "../../src/core/tensor/dtype.ts";
 import { product } from "../../src/core/tensor/shape.ts";
 import { bytesOf } from "../../src/core/tensor/storage.ts";
-import { equals } from "../../src/core/tensor/compare.ts";
 import { full, tensor, type Tensor } from "../../src/core/tensor/tensor.ts";
 import { createPending, openArray } from "../../src/entries/zarr.ts";
 import { boxOf, replaceBox } from "../support/boxes.ts";
 import { caseCount } from "../support/cases.ts";
 import { withLimits } from "../support/limits.ts";
-import { bigEndianNpy, npyDictionary, npyFile } from "../support/npy-file.ts";
+import { npyDictionary, npyFile, npyOf } from "../support/npy-file.ts";
 import { randomFrom, randomTensor, ROWS } from "../support/random.ts";
 import { assertRejected } from "../support/refusal.ts";
 
@@ -30,9 +29,6 @@ const elements = ({ data }: Tensor): Uint8Array =>
 
 const NPY_TYPES = dtypesWhere(({ npy }, name) => npy !== undefined && name !== "string");
 
-const fileOf = (values: Tensor, isBigEndian: boolean): Uint8Array =>
-  isBigEndian ? bigEndianNpy(values) : writeNpy(values);
-
 const cases = fc.record({
   dtype: fc.constantFrom(...NPY_TYPES),
   shape: fc.oneof(
@@ -40,7 +36,7 @@ const cases = fc.record({
     { weight: 1, arbitrary: fc.array(fc.integer({ min: 0, max: 5 }), { maxLength: 4 }) },
     { weight: 1, arbitrary: fc.array(fc.constantFrom(...ROWS), { minLength: 1, maxLength: 2 }) },
   ),
-  isBigEndian: fc.boolean(),
+  order: fc.record({ isBigEndian: fc.boolean(), isFortran: fc.boolean() }),
   skew: fc.integer({ min: 0, max: 3 }),
   seed: fc.nat(),
 });
@@ -54,12 +50,13 @@ test("boxes and chunks that are written and read are those of a plain array", as
 
 type Case = typeof cases extends fc.Arbitrary<infer C> ? C : never;
 
-async function checkBoxes({ dtype, shape, isBigEndian, skew, seed }: Case): Promise<void> {
+async function checkBoxes({ dtype, shape, order, skew, seed }: Case): Promise<void> {
   const file = at("random.npy");
   const random = randomFrom(seed);
   const first = randomTensor(dtype, shape, random);
-  fs.writeFileSync(file, fileOf(first, isBigEndian));
-  const rows = shape.map((dim, axis) => (axis === 0 ? 1 + random(3) : Math.max(1, dim)));
+  fs.writeFileSync(file, npyOf(first, order));
+  const slowest = order.isFortran ? shape.length - 1 : 0;
+  const rows = shape.map((dim, axis) => (axis === slowest ? 1 + random(3) : Math.max(1, dim)));
   const array = await openArray(file, random(2) === 0 ? {} : { chunkShape: rows });
   const { chunkShape } = array;
   const { bytes: width } = DTYPES[dtype];
@@ -94,22 +91,34 @@ async function checkBoxes({ dtype, shape, isBigEndian, skew, seed }: Case): Prom
   assert.deepEqual([...elements(readNpy(fs.readFileSync(file)))], [...model]);
 }
 
-test("chunks of a big-endian file are written in its own order", async () => {
-  const values = tensor("float32", [4], [1, 2, 3, 4]);
-  const file = bigEndianNpy(values);
-  fs.writeFileSync(at("big.npy"), file);
-  const array = await openArray(at("big.npy"), { chunkShape: [2] });
-  // The bytes of a chunk are reversed in a copy.
-  assert.deepEqual(array.held, { read: 0, write: 8 });
-  const chunk = new Uint8Array(8);
-  for (const one of [0, 1]) {
-    await array.readChunk([one], chunk);
-    await array.writeChunk([one], chunk);
-  }
-  assert.deepEqual(fs.readFileSync(at("big.npy")), Buffer.from(file));
-  await array.write(tensor("float32", [2], [5, 6]), [1]);
-  assert.ok(equals(readNpy(fs.readFileSync(at("big.npy"))), tensor("float32", [4], [1, 5, 6, 4])));
-});
+for (const [order, held] of [
+  [{}, { read: 0, write: 0 }],
+  // Elements in another order are copied.
+  [{ isBigEndian: true }, { read: 0, write: 8 }],
+  [{ isFortran: true }, { read: 8, write: 8 }],
+  [
+    { isBigEndian: true, isFortran: true },
+    { read: 8, write: 8 },
+  ],
+] as const) {
+  test(`chunks of a file are written in its own order: ${JSON.stringify(order)}`, async () => {
+    const file = npyOf(tensor("float32", [2, 2], [1, 2, 3, 4]), order);
+    fs.writeFileSync(at("order.npy"), file);
+    const chunkShape = "isFortran" in order ? [2, 1] : [1, 2];
+    const array = await openArray(at("order.npy"), { chunkShape });
+    assert.deepEqual(array.held, held);
+    const chunk = new Uint8Array(8);
+    for (const one of [0, 1]) {
+      const place = "isFortran" in order ? [0, one] : [one, 0];
+      await array.readChunk(place, chunk);
+      await array.writeChunk(place, chunk);
+    }
+    assert.deepEqual(fs.readFileSync(at("order.npy")), Buffer.from(file));
+    await array.write(tensor("float32", [1, 2], [5, 6]), [1, 0]);
+    const expected = npyOf(tensor("float32", [2, 2], [1, 2, 5, 6]), order);
+    assert.deepEqual(fs.readFileSync(at("order.npy")), Buffer.from(expected));
+  });
+}
 
 test("arguments are checked before a file is read or changed", async () => {
   const file = at("checked.npy");
@@ -140,11 +149,6 @@ test("what is not read in parts is refused", async () => {
   const chunkShape = [1, 3];
   for (const [name, file, sentence] of [
     [
-      "fortran",
-      npyFile(npyDictionary("<i2", "(2, 3)", "True"), new Uint8Array(12)),
-      /must be in C order to be read in parts, got Fortran order; save it again with /,
-    ],
-    [
       "text",
       writeNpy(tensor("string", [1], ["a"])),
       /text\.npy must hold numbers to be read in parts, got text/,
@@ -154,17 +158,21 @@ test("what is not read in parts is refused", async () => {
     fs.writeFileSync(at(`${name}.npy`), file);
     await assert.rejects(openArray(at(`${name}.npy`)), { message: sentence });
   }
-  const line = npyFile(npyDictionary("<i2", "(1, 3)", "True"), [1, 0, 2, 0, 3, 0]);
-  fs.writeFileSync(at("line.npy"), line);
-  assert.deepEqual([...(await (await openArray(at("line.npy"))).read()).data], [1, 2, 3]);
   fs.writeFileSync(at("bool.npy"), npyFile(npyDictionary("|b1", "(2, 3)"), [0, 1, 1, 0, 2, 0]));
   const bools = await openArray(at("bool.npy"), { chunkShape });
   assert.deepEqual([...(await bools.read([0, 0], [1, 3])).data], [0, 1, 1]);
   await assertRejected("malformed-file", {}, () => bools.read());
-  for (const wrong of [[2, 2], [3], [0, 3], [1.5, 3]]) {
-    await assertRejected("shape-mismatch", {}, () =>
-      openArray(at("bool.npy"), { chunkShape: wrong }),
-    );
+  fs.writeFileSync(at("fortran.npy"), npyOf(full("bool", [2, 3], 1), { isFortran: true }));
+  for (const [name, wrong] of [
+    ["bool", [2, 2]],
+    ["bool", [3]],
+    ["bool", [0, 3]],
+    ["bool", [1.5, 3]],
+    ["fortran", [1, 3]],
+    ["fortran", [2]],
+  ] as const) {
+    const open = () => openArray(at(`${name}.npy`), { chunkShape: wrong });
+    await assertRejected("shape-mismatch", { key: "chunkShape" }, open);
   }
 });
 

@@ -25,12 +25,30 @@ export function npyFile(header: string, payload: ArrayLike<number> = [], version
 export const npyDictionary = (descr: string, tuple: string, fortranOrder = "False"): string =>
   `{'descr': '${descr}', 'fortran_order': ${fortranOrder}, 'shape': ${tuple}, }\n`;
 
-/** A big-endian file of a tensor, whose data type is not string. */
-export function bigEndianNpy({ dtype, shape, data }: Tensor): Uint8Array {
+/** A file of a tensor, whose data type is not string, in either byte order and either order of axes. */
+export function npyOf(
+  { dtype, shape, data }: Tensor,
+  { isBigEndian = false, isFortran = false },
+): Uint8Array {
   const { npy, bytes, lanes } = rowOf(dtype);
   const unit = bytes / lanes;
-  const payload = isNumericStorage(data) ? Array.from(bytesOf(data)) : [];
-  const swapped = payload.map((_, at) => payload[at - (at % unit) + unit - 1 - (at % unit)]);
+  const own = isNumericStorage(data) ? bytesOf(data) : new Uint8Array();
+  const payload: number[] = [];
+  for (let position = 0; position < own.length / bytes; position++) {
+    let [rest, place, stride] = [position, 0, own.length / bytes];
+    // In Fortran order, the first coordinate of the position-th element varies fastest.
+    for (const dim of shape) {
+      stride /= dim;
+      place += (rest % dim) * stride;
+      rest = Math.floor(rest / dim);
+    }
+    const start = (isFortran ? place : position) * bytes;
+    for (let lane = start; lane < start + bytes; lane += unit) {
+      const cell = [...own.subarray(lane, lane + unit)];
+      payload.push(...(isBigEndian ? cell.reverse() : cell));
+    }
+  }
   const tuple = `(${shape.map((dim) => `${dim}, `).join("")})`;
-  return npyFile(npyDictionary(`${unit === 1 ? "|" : ">"}${npy}`, tuple), swapped);
+  const descr = `${unit === 1 ? "|" : isBigEndian ? ">" : "<"}${npy}`;
+  return npyFile(npyDictionary(descr, tuple, isFortran ? "True" : "False"), payload);
 }

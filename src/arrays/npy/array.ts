@@ -109,7 +109,7 @@ export class NpyArray extends BaseArray {
     this.mostStored = bytes;
     // Elements in another order are copied when they are read and written.
     const copied = this.#header.fortranOrder ? bytes : 0;
-    this.held = { read: file.held + copied, write: type.bigEndian ? copied + bytes : copied };
+    this.held = { read: file.held + copied, write: type.bigEndian ? bytes : copied };
   }
 
   slice(...ranges: readonly AxisRange[]): ChunkedArray {
