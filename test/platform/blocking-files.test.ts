@@ -60,8 +60,6 @@ async function lifeOf(files: Files, home: string): Promise<unknown[]> {
   await see(() => files.copyFile(at("nothing"), at("fifth")));
   await see(async () => (await files.stat(at("fourth"))).isFile());
   await see(() => files.stat(at("fifth")));
-  await see(() => files.access(at("fourth")));
-  await see(() => files.access(at("fifth")));
   await see(() => files.writeFile(at("fourth"), "other"));
   await see(() => files.readFile(at("fourth"), "utf8"));
   await see(() => files.unlink(at("fourth")));

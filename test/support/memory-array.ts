@@ -5,7 +5,6 @@ import type {
   AxisRange,
   ChunkedArray,
   PendingArray,
-  Staged,
 } from "../../src/arrays/boxes/array.ts";
 import { BaseArray } from "../../src/arrays/boxes/base-array.ts";
 import { clippedShape } from "../../src/arrays/boxes/boxes.ts";
@@ -24,8 +23,6 @@ export class MemoryArray extends BaseArray implements PendingArray {
   readonly location: ArrayLocation = { format: "zarr", path: "memory" };
   readonly fingerprint = "memory";
   readonly held = { read: 0, write: 0 };
-  readonly mostStored = 0;
-  readonly mostStaged: Staged = { read: 0, written: 0, files: 0 };
   readonly tensor: Tensor;
   /** Staged data, by name, that is neither published nor discarded yet. */
   readonly staged = new Map<string, Uint8Array>();
@@ -45,10 +42,6 @@ export class MemoryArray extends BaseArray implements PendingArray {
 
   slice(...ranges: readonly AxisRange[]): ChunkedArray {
     return sliceOf(this, ranges);
-  }
-
-  mostRead(): number {
-    return 0;
   }
 
   protected async readBox(box: CheckedBox): Promise<void> {

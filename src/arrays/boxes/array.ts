@@ -4,7 +4,6 @@
  * format.
  */
 
-import type { AxisBoxes } from "./axis-boxes.ts";
 import type { DType } from "../../core/tensor/dtype.ts";
 import type { Tensor } from "../../core/tensor/tensor.ts";
 
@@ -75,8 +74,6 @@ export interface ChunkedArray extends ArrayType {
    * Memory for reading and writing a chunk, excluding the elements; 0 if the stored bytes equal the bytes in memory.
    */
   readonly held: HeldBytes;
-  /** Maximum size of a stored chunk, in bytes; for an NPY file, the size of the chunk's elements. */
-  readonly mostStored: number;
   /** Axis names, if the metadata has any. */
   readonly dimensionNames?: readonly (string | null)[] | null;
 
@@ -102,11 +99,6 @@ export interface ChunkedArray extends ArrayType {
    * and modification times, or from ETags, without reading elements.
    */
   stateOf(start: readonly number[], shape: readonly number[]): Promise<string>;
-  /**
-   * Returns the maximum number of stored bytes that reading a grid of boxes takes, with one `readBytes` call per box.
-   * The maximum excludes retried requests, and bytes that a server sends without a request.
-   */
-  mostRead(boxes: readonly AxisBoxes[]): number;
   /** @param most the maximum number of bytes in memory at once; a larger chunk is read as a whole */
   readBytes(
     start: readonly number[],
@@ -120,13 +112,6 @@ export interface ChunkedArray extends ArrayType {
   readChunk(at: readonly number[], into: Uint8Array): Promise<boolean>;
   /** Replaces a whole chunk, atomically if the store allows it. */
   writeChunk(at: readonly number[], from: Uint8Array): Promise<void>;
-}
-
-/** The number of bytes that staging reads and writes, and the number of files that staging creates. */
-export interface Staged {
-  readonly read: number;
-  readonly written: number;
-  readonly files: number;
 }
 
 /**
@@ -146,8 +131,6 @@ export interface StagedArray extends ChunkedArray {
    * @returns false if the encodings differ, or if `from` has no such chunk
    */
   stageCopy(from: ChunkedArray, at: readonly number[], name: string): Promise<boolean>;
-  /** The maximum number of bytes and files if each chunk is staged once. */
-  readonly mostStaged: Staged;
   /** Moves the file staged as `name` to the chunk's path. @returns false if nothing is staged as `name` */
   publishChunk(at: readonly number[], name: string): Promise<boolean>;
   /** Returns the size of the chunk staged as `name`, or null unless all of its parts are still staged. */

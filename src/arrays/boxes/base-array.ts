@@ -8,21 +8,18 @@ import { shapeOf } from "../../core/tensor/shape.ts";
 import { bytesOf } from "../../core/tensor/storage.ts";
 import { Tensor } from "../../core/tensor/tensor.ts";
 import type { ArrayLocation, AxisRange, ChunkedArray, HeldBytes } from "./array.ts";
-import type { AxisBoxes } from "./axis-boxes.ts";
 import { checkChunkBytes, checkRead, checkStart, checkWrite, type CheckedBox } from "./checks.ts";
 
 export abstract class BaseArray implements ChunkedArray {
   abstract readonly location: ArrayLocation;
   abstract readonly fingerprint: string;
   abstract readonly held: HeldBytes;
-  abstract readonly mostStored: number;
   abstract readonly dtype: DType;
   abstract readonly shape: readonly number[];
   abstract readonly chunkShape: readonly number[];
 
   abstract slice(...ranges: readonly AxisRange[]): ChunkedArray;
   abstract stateOf(start: readonly number[], shape: readonly number[]): Promise<string>;
-  abstract mostRead(boxes: readonly AxisBoxes[]): number;
 
   protected abstract readBox(box: CheckedBox, most?: number): Promise<void>;
   /** @param isChunk true if the box is a chunk that must be durable */

@@ -15,7 +15,7 @@ import { bytesOf, isUint8Array, typedLength } from "../../core/tensor/storage.ts
 import { asTensor, Tensor } from "../../core/tensor/tensor.ts";
 import type { ArrayType } from "./array.ts";
 import { gridOf } from "./boxes.ts";
-import { Grid } from "./grid.ts";
+import { Grid, type Box } from "./grid.ts";
 
 /** Throws an `attribute` error for a value, such as a path, that no function of this package has opened as an array. */
 export function checkOpened(input: string, array: unknown): void {
@@ -34,19 +34,15 @@ export function checkOpened(input: string, array: unknown): void {
  * Checks a list of non-negative integers, one per axis. Returns a copy, because the caller may change the original
  * list.
  */
-export function checkCoordinates(given: unknown, rank: number, name: string): number[] {
+export function checkCoordinates(given: unknown, rank: number, key: string): number[] {
   if (!isArray(given) || given.length !== rank) {
     const got = isArray(given) ? given.length : printValue(given);
-    throw new TensorError("rank", `${name} must be a list of ${rank} integers, got ${got}`, {
-      key: name,
-      got,
-      expected: rank,
-    });
+    const sentence = `${key} must be a list of ${rank} integers, got ${got}`;
+    throw new TensorError("rank", sentence, { key, got, expected: rank });
   }
   return Array.from(given, (one, axis) => {
     if (Number.isSafeInteger(one) && Number(one) >= 0) return Number(one) + 0;
-    const must = `${name} must be integers of 0 or more`;
-    throw wrongValue("shape-mismatch", must, one, { key: name, axis });
+    throw wrongValue("shape-mismatch", `${key} must be integers of 0 or more`, one, { key, axis });
   });
 }
 
@@ -57,9 +53,7 @@ export const checkStart = (given: unknown, { shape }: ArrayType): number[] =>
     : checkCoordinates(given, shape.length, "the start of a box");
 
 /** A box of the array, and the memory from which or to which its elements are copied. */
-export interface CheckedBox {
-  readonly start: readonly number[];
-  readonly shape: readonly number[];
+export interface CheckedBox extends Box {
   readonly bytes: Uint8Array;
 }
 
@@ -73,29 +67,23 @@ export function checkRead(
   const from = checkStart(start, array);
   const dims = checkCoordinates(shape, array.shape.length, "the shape of a box");
   checkBox(from, dims, array.shape);
-  const bytes = checkBytes(into, dims, rowOf(array.dtype).bytes, "into");
-  return { start: from, shape: dims, bytes };
+  return { start: from, shape: dims, bytes: checkBytes(into, dims, array, "into") };
 }
 
 /** Checks a box and the values that will be written to it. */
 export function checkWrite(values: unknown, start: unknown, array: ArrayType): CheckedBox {
   const { dtype, shape, data } = asTensor(values, {}, "values");
+  const input = "values";
   if (dtype !== array.dtype || !isNumericStorage(data)) {
-    const sentence = `the values must be ${array.dtype}, the data type of the array, got ${dtype}`;
-    throw new TensorError("dtype", sentence, {
-      input: "values",
-      got: dtype,
-      expected: array.dtype,
-    });
+    const expected = array.dtype;
+    const sentence = `the values must be ${expected}, the data type of the array, got ${dtype}`;
+    throw new TensorError("dtype", sentence, { input, got: dtype, expected });
   }
   const from = checkStart(start, array);
-  if (shape.length !== array.shape.length) {
+  const [got, expected] = [shape.length, array.shape.length];
+  if (got !== expected) {
     const sentence = `the values must have the rank of the array, ${printShape(array.shape)}, got ${printShape(shape)}`;
-    throw new TensorError("rank", sentence, {
-      input: "values",
-      got: shape.length,
-      expected: array.shape.length,
-    });
+    throw new TensorError("rank", sentence, { input, got, expected });
   }
   checkBox(from, shape, array.shape);
   return { start: from, shape, bytes: bytesOf(data) };
@@ -109,13 +97,8 @@ export function checkChunkBytes(
   name: "from" | "into",
 ): CheckedBox & { readonly at: readonly number[] } {
   const checked = checkChunk(at, array);
-  const { start, shape } = new Grid(array.shape, array.chunkShape).boxAt(checked);
-  return {
-    at: checked,
-    start,
-    shape,
-    bytes: checkBytes(bytes, shape, rowOf(array.dtype).bytes, name),
-  };
+  const box = new Grid(array.shape, array.chunkShape).boxAt(checked);
+  return { at: checked, ...box, bytes: checkBytes(bytes, box.shape, array, name) };
 }
 
 /** Checks that a box lies within an array. */
@@ -126,68 +109,51 @@ function checkBox(
 ): void {
   const axis = array.findIndex((dim, d) => start[d] + shape[d] > dim);
   if (axis === -1) return;
-  const end = start[axis] + shape[axis];
-  throw new TensorError(
-    "index-out-of-range",
-    `the box ends at ${end} along axis ${axis}, but the array has the shape ${printShape(array)}`,
-    { key: "box", axis, got: end, size: array[axis], expected: [0, array[axis]] },
-  );
+  const [got, size] = [start[axis] + shape[axis], array[axis]];
+  const sentence = `the box ends at ${got} along axis ${axis}, but the array has the shape ${printShape(array)}`;
+  const facts = { key: "box", axis, got, size, expected: [0, size] } as const;
+  throw new TensorError("index-out-of-range", sentence, facts);
 }
 
 /** Returns a chunk's coordinates, checked against the grid. */
-export function checkChunk(at: unknown, { shape, chunkShape }: ArrayType): number[] {
-  const checked = checkCoordinates(at, shape.length, "coordinates of a chunk");
+export function checkChunk(given: unknown, { shape, chunkShape }: ArrayType): number[] {
+  const at = checkCoordinates(given, shape.length, "coordinates of a chunk");
   const grid = gridOf(shape, chunkShape);
-  const axis = checked.findIndex((one, d) => one >= grid[d]);
-  if (axis === -1) return checked;
-  throw new TensorError(
-    "index-out-of-range",
-    `chunk ${printShape(checked)} lies outside the grid of ${printShape(grid)} chunks`,
-    {
-      key: "chunk",
-      at: checked,
-      axis,
-      got: checked[axis],
-      size: grid[axis],
-      expected: [0, grid[axis] - 1],
-    },
-  );
+  const axis = at.findIndex((one, d) => one >= grid[d]);
+  if (axis === -1) return at;
+  const sentence = `chunk ${printShape(at)} lies outside the grid of ${printShape(grid)} chunks`;
+  const [got, size] = [at[axis], grid[axis]];
+  const facts = { key: "chunk", at, axis, got, size, expected: [0, size - 1] } as const;
+  throw new TensorError("index-out-of-range", sentence, facts);
 }
 
-/**
- * Checks that `bytes` is long enough for a box, and returns exactly the bytes of the box. Errors call the argument
- * `name`.
- */
+/** Checks that `bytes` is long enough for a box, and returns exactly the bytes of the box. */
 function checkBytes(
   bytes: unknown,
   shape: readonly number[],
-  width: number,
-  name: string,
+  { dtype }: ArrayType,
+  key: string,
 ): Uint8Array {
-  const expected = product(shape) * width;
-  const length = isUint8Array(bytes) ? typedLength(bytes) : -1;
-  if (isUint8Array(bytes) && length >= expected) return bytes.subarray(0, expected);
-  const got = isUint8Array(bytes) ? printCount(length, "byte") : printValue(bytes);
-  throw new TensorError(
-    "shape-mismatch",
-    `${name} must be a Uint8Array of at least ${printCount(expected, "byte")}, for elements of shape ${printShape(shape)}, got ${got}`,
-    { key: name, got: isUint8Array(bytes) ? length : factOf(bytes), expected },
-  );
+  const expected = product(shape) * rowOf(dtype).bytes;
+  const isBytes = isUint8Array(bytes);
+  const length = isBytes ? typedLength(bytes) : -1;
+  if (isBytes && length >= expected) return bytes.subarray(0, expected);
+  const given = isBytes ? printCount(length, "byte") : printValue(bytes);
+  const sentence = `${key} must be a Uint8Array of at least ${printCount(expected, "byte")}, for elements of shape ${printShape(shape)}, got ${given}`;
+  const got = isBytes ? length : factOf(bytes);
+  throw new TensorError("shape-mismatch", sentence, { key, got, expected });
 }
 
 /**
  * Throws an `attribute` error unless the value is an AbortSignal, possibly from another realm such as a test sandbox.
  */
 export function checkSignal(signal: unknown): asserts signal is AbortSignal | undefined {
-  if (signal === undefined || nameOf(signal) === "[object AbortSignal]") return;
-  throw wrongOption("signal", "an AbortSignal", signal);
-}
-
-/** Returns the class name of a value, or an empty string for a Proxy that throws. */
-function nameOf(value: unknown): string {
+  let name = "";
   try {
-    return Object.prototype.toString.call(value);
+    name = Object.prototype.toString.call(signal);
   } catch {
-    return "";
+    // A Proxy that throws is not a signal.
   }
+  if (signal !== undefined && name !== "[object AbortSignal]")
+    throw wrongOption("signal", "an AbortSignal", signal);
 }

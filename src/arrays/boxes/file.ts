@@ -11,7 +11,6 @@ import { FILES } from "../../core/limits.ts";
 import { OPEN } from "../../core/resources.ts";
 import { files, openForMany, type OpenFile } from "./files.ts";
 import { moduleOfNode } from "./node.ts";
-import { TRAFFIC } from "./traffic.ts";
 
 // Node's modules are never null here, because this module is loaded only in environments with files.
 const fs = moduleOfNode("node:fs") as typeof Fs;
@@ -24,22 +23,14 @@ export const isUrl = (location: string): boolean => /^[a-z][a-z0-9+.-]+:\/\//i.t
 export const isCode = (error: unknown, ...codes: string[]): boolean =>
   isError(error) && "code" in error && codes.includes(String(error.code));
 
-export async function isThere(file: string): Promise<boolean> {
-  try {
-    await files.access(file);
-    return true;
-  } catch (error) {
-    if (isCode(error, "ENOENT")) return false;
-    throw error;
-  }
-}
-
 /** Returns the size and times of a file or folder, or null if the path does not exist. */
 export const findStat = (file: string): Promise<Fs.Stats | null> =>
   files.stat(file).catch((error: unknown) => {
     if (isCode(error, "ENOENT")) return null;
     throw error;
   });
+
+export const isThere = async (file: string): Promise<boolean> => (await findStat(file)) !== null;
 
 /**
  * Prints a file's size and modification time, so that a change of the file can be detected. Times are rounded to
@@ -50,16 +41,12 @@ export const printState = ({ size, mtimeMs }: { size: number; mtimeMs: number })
 
 /** Opens a file, which must be closed with `closeFile`. `isForMany` is true for many short reads. */
 export async function openFile(file: string, flags: string, isForMany = false): Promise<OpenFile> {
-  const all = flags === "r" ? readFlags() : flags;
+  const { O_NONBLOCK = 0, O_RDONLY } = fs.constants;
+  // A pipe must not block, because opening a pipe waits until another process writes to it.
+  const all = flags === "r" ? O_RDONLY | O_NONBLOCK : flags;
   const handle = await (isForMany ? openForMany(file, all) : files.open(file, all));
   OPEN.files++;
   return handle;
-}
-
-/** Flags for opening a file without blocking, because opening a pipe waits until another process writes to the pipe. */
-function readFlags(): number {
-  const { O_NONBLOCK = 0, O_RDONLY } = fs.constants;
-  return O_RDONLY | O_NONBLOCK;
 }
 
 /** The maximum size of a text file, in bytes. The longest text is the mark of a task with 4096 chunks. */
@@ -71,17 +58,16 @@ export const MOST_TEXT = 2 ** 20;
  */
 export async function readText(handle: OpenFile, file: string, most = MOST_TEXT): Promise<string> {
   const stat = await handle.stat();
-  if (!stat.isFile())
-    throw malformed(`${file} must be a file, got a folder, a pipe or a device; remove it`, {
-      file,
-    });
-  if (stat.size > most)
-    throw malformed(
-      `${file} must have at most ${most} bytes, the limit for a job's files, got ${stat.size}`,
-      { file, got: stat.size, limit: most },
-    );
+  if (!stat.isFile()) {
+    const sentence = `${file} must be a file, got a folder, a pipe or a device; remove it`;
+    throw malformed(sentence, { file });
+  }
+  if (stat.size > most) {
+    const sentence = `${file} must have at most ${most} bytes, the limit for a job's files, got ${stat.size}`;
+    throw malformed(sentence, { file, got: stat.size, limit: most });
+  }
   const bytes = new Uint8Array(stat.size);
-  await fill(handle, bytes, 0);
+  await readFully(handle, bytes, 0);
   return new TextDecoder().decode(bytes);
 }
 
@@ -98,16 +84,9 @@ export async function findText(file: string, most = MOST_TEXT): Promise<string |
 /**
  * System error codes for a path of the wrong kind, such as a folder instead of a file, a link loop or an overlong name.
  */
-const WRONG_PLACE = [
-  "EISDIR",
-  "ERR_FS_EISDIR",
-  "ENOTDIR",
-  "ELOOP",
-  "ENAMETOOLONG",
-  "EEXIST",
-  "ESPIPE",
-  "ENXIO",
-];
+const WRONG_PLACE = "EISDIR ERR_FS_EISDIR ENOTDIR ELOOP ENAMETOOLONG EEXIST ESPIPE ENXIO".split(
+  " ",
+);
 
 /** Converts a system error into an error about the file, if every retry would fail in the same way. */
 export function placeError(error: unknown): unknown {
@@ -117,17 +96,11 @@ export function placeError(error: unknown): unknown {
   return malformed(sentence, {}, { cause: error });
 }
 
-/** Creates an empty file at a path that must not exist. */
-export const makeEmpty = (file: string): Promise<void> => makeNew(file, "");
-
-/**
- * Creates a file at a path that must not exist. The function does not follow links, so it cannot change another file.
- */
-export async function makeNew(file: string, text: string): Promise<void> {
-  await files.writeFile(file, text, { flag: "wx" }).catch((error: unknown) => {
+/** Creates an empty file unless the path exists. Links are not followed, so no other file can be changed. */
+export const makeEmpty = (file: string): Promise<void> =>
+  files.writeFile(file, "", { flag: "wx" }).catch((error: unknown) => {
     if (!isCode(error, "EEXIST")) throw error;
   });
-}
 
 export async function closeFile(handle: OpenFile): Promise<void> {
   await handle.close();
@@ -204,24 +177,13 @@ export async function readFully(
   into: Uint8Array,
   at: number,
 ): Promise<void> {
-  await fill(handle, into, at);
-  TRAFFIC.read += into.length;
-}
-
-async function fill(handle: Pick<OpenFile, "read">, into: Uint8Array, at: number): Promise<void> {
-  const { atOnce } = FILES;
   for (let done = 0; done < into.length;) {
-    const length = Math.min(into.length - done, atOnce);
+    const length = Math.min(into.length - done, FILES.atOnce);
     const { bytesRead } = await handle.read(into, done, length, at + done);
     if (bytesRead === 0) {
-      throw malformed(
-        `the file ends at byte ${at + done}, ${printCount(into.length - done, "byte")} too early`,
-        {
-          byte: at + done,
-          got: done,
-          expected: into.length,
-        },
-      );
+      const [byte, expected] = [at + done, into.length];
+      const sentence = `the file ends at byte ${byte}, ${printCount(expected - done, "byte")} too early`;
+      throw malformed(sentence, { byte, got: done, expected });
     }
     done += bytesRead;
   }
@@ -232,11 +194,8 @@ export async function writeFully(
   from: Uint8Array,
   at: number,
 ): Promise<void> {
-  const { atOnce } = FILES;
   for (let done = 0; done < from.length;) {
-    const length = Math.min(from.length - done, atOnce);
-    const { bytesWritten } = await handle.write(from, done, length, at + done);
-    done += bytesWritten;
+    const length = Math.min(from.length - done, FILES.atOnce);
+    done += (await handle.write(from, done, length, at + done)).bytesWritten;
   }
-  TRAFFIC.written += from.length;
 }

@@ -17,8 +17,8 @@ const sync = moduleOfNode("node:fs") as typeof Fs;
 const promises = moduleOfNode("node:fs/promises") as typeof FsPromises;
 const isMainThread = moduleOfNode("node:worker_threads")?.isMainThread ?? true;
 
+type Name = (typeof NAMES)[number];
 const NAMES = [
-  "access",
   "copyFile",
   "link",
   "mkdir",
@@ -54,7 +54,7 @@ export interface OpenFile {
   close(): Promise<void>;
 }
 
-export interface Files extends Pick<typeof FsPromises, (typeof NAMES)[number]> {
+export interface Files extends Pick<typeof FsPromises, Name> {
   open(file: string, flags: string | number): Promise<OpenFile>;
 }
 
@@ -104,13 +104,12 @@ export class Pace {
 /** Returns file system calls that block as long as they are fast. */
 export function blockingFiles(): Files {
   const pace = new Pace(FILES.slowCall);
-  const paces = { reads: new Pace(FILES.slowRead), syncs: new Pace(FILES.slowSync) };
+  const [reads, syncs] = [new Pace(FILES.slowRead), new Pace(FILES.slowSync)];
   const open = async (file: string, flags: string | number): Promise<OpenFile> =>
     pace.next()
       ? new BlockingFile(
           pace.block(() => sync.openSync(file, flags)),
-          pace,
-          paces,
+          { pace, reads, syncs },
         )
       : promises.open(file, flags);
   const calls = NAMES.map((name) => {
@@ -132,59 +131,63 @@ const byCallback = <T>(call: (done: (error: Error | null, value: T) => void) => 
     }),
   );
 
+type Paces = Readonly<Record<"pace" | "reads" | "syncs", Pace>>;
+
 class BlockingFile implements OpenFile {
   readonly #file: number;
-  readonly #pace: Pace;
-  readonly #reads: Pace;
-  readonly #syncs: Pace;
+  readonly #paces: Paces;
 
-  constructor(file: number, pace: Pace, { reads, syncs }: { reads: Pace; syncs: Pace }) {
+  constructor(file: number, paces: Paces) {
     this.#file = file;
-    this.#pace = pace;
-    this.#reads = reads;
-    this.#syncs = syncs;
+    this.#paces = paces;
   }
 
   async read(into: Uint8Array, offset: number, length: number, at: number) {
-    const isShort = length <= FILES.short && this.#reads.next();
+    const { reads } = this.#paces;
+    const isShort = length <= FILES.short && reads.next();
     const bytesRead = isShort
-      ? this.#reads.block(() => sync.readSync(this.#file, into, offset, length, at))
+      ? reads.block(() => sync.readSync(this.#file, into, offset, length, at))
       : await byCallback<number>((done) => sync.read(this.#file, into, offset, length, at, done));
     return { bytesRead };
   }
 
   async write(from: Uint8Array, offset: number, length: number, at: number) {
-    const isShort = length <= FILES.short && this.#pace.next();
+    const { pace } = this.#paces;
+    const isShort = length <= FILES.short && pace.next();
     const bytesWritten = isShort
-      ? this.#pace.block(() => sync.writeSync(this.#file, from, offset, length, at))
+      ? pace.block(() => sync.writeSync(this.#file, from, offset, length, at))
       : await byCallback<number>((done) => sync.write(this.#file, from, offset, length, at, done));
     return { bytesWritten };
   }
 
   async readFile(encoding: "utf8"): Promise<string> {
-    return this.#pace.block(() => sync.readFileSync(this.#file, encoding));
+    return this.#paces.pace.block(() => sync.readFileSync(this.#file, encoding));
   }
 
   async writeFile(text: string): Promise<void> {
-    this.#pace.block(() => sync.writeFileSync(this.#file, text));
+    this.#paces.pace.block(() => sync.writeFileSync(this.#file, text));
   }
 
   async stat(): Promise<Stats> {
-    return this.#pace.block(() => sync.fstatSync(this.#file));
+    return this.#paces.pace.block(() => sync.fstatSync(this.#file));
   }
 
   async truncate(size: number): Promise<void> {
-    this.#pace.block(() => sync.ftruncateSync(this.#file, size));
+    this.#paces.pace.block(() => sync.ftruncateSync(this.#file, size));
   }
 
-  async datasync(): Promise<void> {
-    if (this.#syncs.next()) this.#syncs.block(() => sync.fdatasyncSync(this.#file));
-    else await byCallback<void>((done) => sync.fdatasync(this.#file, (error) => done(error)));
+  datasync(): Promise<void> {
+    return this.#flush("fdatasync");
   }
 
-  async sync(): Promise<void> {
-    if (this.#syncs.next()) this.#syncs.block(() => sync.fsyncSync(this.#file));
-    else await byCallback<void>((done) => sync.fsync(this.#file, (error) => done(error)));
+  sync(): Promise<void> {
+    return this.#flush("fsync");
+  }
+
+  async #flush(name: "fsync" | "fdatasync"): Promise<void> {
+    const { syncs } = this.#paces;
+    if (syncs.next()) syncs.block(() => sync[`${name}Sync`](this.#file));
+    else await byCallback<void>((done) => sync[name](this.#file, (error) => done(error)));
   }
 
   async close(): Promise<void> {
@@ -201,5 +204,5 @@ const MAIN = new Pace(FILES.slowRead, undefined, FILES.turn);
 export async function openForMany(file: string, flags: string | number): Promise<OpenFile> {
   if (!isMainThread) return files.open(file, flags);
   const opened = await byCallback<number>((done) => sync.open(file, flags, done));
-  return new BlockingFile(opened, MAIN, { reads: MAIN, syncs: MAIN });
+  return new BlockingFile(opened, { pace: MAIN, reads: MAIN, syncs: MAIN });
 }

@@ -5,7 +5,6 @@ import { greatestCommonDivisor, printShape, sameShape } from "../../core/tensor/
 import type { AxisPart, ChunkedArray } from "./array.ts";
 import { chunksOf } from "./boxes.ts";
 import type { Box } from "./grid.ts";
-import { pairsAlong, type AxisBoxes } from "./axis-boxes.ts";
 import { NONE } from "./ranges.ts";
 
 /** Describes an axis of a part: coordinate i of the part is coordinate `start + i * step` of the array. */
@@ -113,29 +112,6 @@ export class PartAxes {
   /** Returns the shape that a box spans in the array, including skipped elements. */
   span(shape: readonly number[]): number[] {
     return this.expand(shape, 1).map((dim, axis) => spanOf(dim, this.steps[axis]));
-  }
-
-  /**
-   * Converts boxes of the part to boxes of the array, one axis at a time. If the part skips elements, boxes are read in
-   * pieces of shape `cut`.
-   */
-  boxesOf(boxes: readonly AxisBoxes[], cut: readonly number[]): AxisBoxes[] {
-    const isRun = this.steps.every((step) => step === 1);
-    let axis = 0;
-    return this.#along.map(({ start, step, isDropped }) => {
-      if (isDropped) return { start, extent: 1, count: 1, length: 1, isTiled: true };
-      const [own, piece] = [boxes[axis], cut[axis]];
-      axis++;
-      const first = start + own.start * step;
-      if (isRun) return { ...own, start: first };
-      return {
-        start: first,
-        extent: spanOf(own.extent, step),
-        count: pairsAlong(own, piece),
-        length: spanOf(Math.min(own.length, piece), step),
-        isTiled: false,
-      };
-    });
   }
 }
 

@@ -67,7 +67,7 @@ export const areApart = (a: readonly AxisPart[], b: readonly AxisPart[]): boolea
   });
 
 /** Returns the first and last coordinates of a part of an axis. */
-const endsOf = (part: AxisPart): readonly [first: number, last: number] =>
+export const endsOf = (part: AxisPart): readonly [first: number, last: number] =>
   typeof part === "number" ? [part, part] : [part[0], part[0] + (part[2] - 1) * part[1]];
 
 /** Prints parts of axes, for example `[10:20:2, 3]`. */

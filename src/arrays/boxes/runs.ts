@@ -2,7 +2,6 @@
 
 import { ARRAYS } from "../../core/limits.ts";
 import { product, stridesOf } from "../../core/tensor/shape.ts";
-import type { AxisBoxes } from "./axis-boxes.ts";
 
 /** A run of `length` elements at position `at` in the array and position `place` in the box. */
 export interface Run {
@@ -71,32 +70,4 @@ export async function readGroup(
   for (const run of group) {
     into.set(span.subarray(run.at - at, run.at - at + run.length), run.place);
   }
-}
-
-/**
- * Returns the maximum number of bytes that reading a grid of boxes takes, if runs are read in groups.
- * `width` is the element size, in bytes.
- */
-export function mostInGroups(
-  shape: readonly number[],
-  boxes: readonly AxisBoxes[],
-  width: number,
-): number {
-  const { fileRun, span: most } = ARRAYS;
-  const elements = product(boxes.map(({ extent, count }) => (count === 0 ? 0 : extent))) * width;
-  const lengths = boxes.map(({ length }) => length);
-  let axis = shape.length - 1;
-  while (axis > 0 && lengths[axis] === shape[axis]) axis--;
-  const run = product(lengths, Math.max(axis, 0)) * width;
-  if (elements === 0 || axis <= 0 || run >= fileRun) return elements;
-  // The variable `group` is the number of bytes from the start of the first run to the end of the last run. An axis
-  // with too large a step ends the group.
-  let group = run;
-  for (axis--; axis >= 0; axis--) {
-    const step = product(shape, axis + 1) * width;
-    if (step - group + 2 * run > most) break;
-    group += (lengths[axis] - 1) * step;
-  }
-  if (group === run) return elements;
-  return product(boxes.map(({ count }) => count)) * product(lengths.slice(0, axis + 1)) * group;
 }

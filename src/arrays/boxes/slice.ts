@@ -15,10 +15,8 @@ import type {
   AxisRange,
   ChunkedArray,
   HeldBytes,
-  Staged,
   StagedArray,
 } from "./array.ts";
-import { pairsAlong, tiled, type AxisBoxes } from "./axis-boxes.ts";
 import { BaseArray } from "./base-array.ts";
 import { chunksOf, clippedShape, copyStrided, stridedOf, type Strided } from "./boxes.ts";
 import { checkChunk, checkChunkBytes, type CheckedBox } from "./checks.ts";
@@ -114,33 +112,6 @@ export class SlicedArray extends BaseArray implements StagedArray {
 
   stateOf(start: readonly number[], shape: readonly number[]): Promise<string> {
     return this.#base.stateOf(this.#axes.first(start), this.#axes.span(shape));
-  }
-
-  get mostStored(): number {
-    return this.#base.mostStored;
-  }
-
-  mostRead(boxes: readonly AxisBoxes[]): number {
-    return this.#base.mostRead(this.#axes.boxesOf(boxes, this.chunkShape));
-  }
-
-  /** The staging limits, which include reading array chunks that the slice covers only partly. */
-  get mostStaged(): Staged {
-    const { chunkShape } = this;
-    const base = this.#base;
-    const own = this.shape.map((dim, axis) => tiled(dim, chunkShape[axis]));
-    const boxes = this.#axes.boxesOf(own, chunkShape);
-    const files = product(boxes.map((box, axis) => pairsAlong(box, base.chunkShape[axis])));
-    const whole = boxes.map(({ start, extent }, axis) => {
-      const { [axis]: chunk } = base.chunkShape;
-      const first = Math.floor(start / chunk) * chunk;
-      const end = Math.min(Math.ceil((start + extent) / chunk) * chunk, base.shape[axis]);
-      return tiled(extent === 0 ? 0 : end - first, chunk, first);
-    });
-    const reads = product(whole.map(({ count }) => count));
-    // If two chunks of this slice overlap the same array chunk, that chunk is read twice.
-    const read = reads === 0 ? 0 : (base.mostRead(whole) / reads) * files;
-    return { read: Math.ceil(read), written: files * base.mostStored, files };
   }
 
   override async readChunk(at: readonly number[], into: Uint8Array): Promise<boolean> {

@@ -9,20 +9,12 @@ import { ZARR } from "../../core/limits.ts";
 import type { DType } from "../../core/tensor/dtype.ts";
 import { printShape, product } from "../../core/tensor/shape.ts";
 import type { ArrayLocation, AxisRange, ChunkedArray, HeldBytes, ReadBox } from "../boxes/array.ts";
-import type { AxisBoxes } from "../boxes/axis-boxes.ts";
 import { BaseArray } from "../boxes/base-array.ts";
 import { chunksOf, copyStrided, stridedOf, type Strided } from "../boxes/boxes.ts";
 import { checkRead, type CheckedBox } from "../boxes/checks.ts";
 import { areContiguous, defaultChunks, type Box } from "../boxes/grid.ts";
 import { inParallel } from "../boxes/parallel.ts";
-import {
-  contiguousRuns,
-  groupsOf,
-  mostInGroups,
-  readGroup,
-  type MoveAt,
-  type Run,
-} from "../boxes/runs.ts";
+import { contiguousRuns, groupsOf, readGroup, type MoveAt, type Run } from "../boxes/runs.ts";
 import { sliceOf } from "../boxes/slice.ts";
 import { findDictionary, parseNpyHeader, type NpyHeader } from "./header.ts";
 import { columnMajor, swapBytes, toMemory } from "./layout.ts";
@@ -67,25 +59,19 @@ export async function readHeader(
   if (end > bytes.length) await read(0, (bytes = new Uint8Array(end)));
   const header = parseNpyHeader(bytes, fileSize, Number.MAX_SAFE_INTEGER);
   checkNumeric(header.type.dtype, name);
-  return {
-    header,
-    fingerprint: `${new TextDecoder("latin1").decode(bytes.subarray(0, end))} ${state}`,
-  };
+  const text = new TextDecoder("latin1").decode(bytes.subarray(0, end));
+  return { header, fingerprint: `${text} ${state}` };
 }
 
-export function checkNumeric(dtype: DType, name: string): void {
-  if (dtype !== "string") return;
-  throw new TensorError("dtype", `${name} must hold numbers to be read in parts, got text`, {
-    input: name,
-    got: dtype,
-  });
+export function checkNumeric(got: DType, input: string): void {
+  const sentence = `${input} must hold numbers to be read in parts, got text`;
+  if (got === "string") throw new TensorError("dtype", sentence, { input, got });
 }
 
 export class NpyArray extends BaseArray {
   readonly location: ArrayLocation;
   readonly fingerprint: string;
   readonly held: HeldBytes;
-  readonly mostStored: number;
   readonly dtype: DType;
   readonly shape: readonly number[];
   readonly chunkShape: readonly number[];
@@ -106,7 +92,6 @@ export class NpyArray extends BaseArray {
     const { path } = file;
     this.location = { format: "npy", path, ...(chunkShape !== undefined && { chunkShape }) };
     const bytes = product(this.chunkShape) * type.bytes;
-    this.mostStored = bytes;
     // Elements in another order are copied when they are read and written.
     const copied = this.#header.fortranOrder ? bytes : 0;
     this.held = { read: file.held + copied, write: type.bigEndian ? bytes : copied };
@@ -118,10 +103,6 @@ export class NpyArray extends BaseArray {
 
   stateOf(): Promise<string> {
     return this.#file.stateOf();
-  }
-
-  mostRead(boxes: readonly AxisBoxes[]): number {
-    return mostInGroups(this.inFile(this.shape), this.inFile(boxes), this.#header.type.bytes);
   }
 
   /** Returns a list of one value per axis, in the order in which the file stores the axes: the last varies fastest. */

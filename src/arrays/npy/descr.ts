@@ -26,11 +26,13 @@ export const BYTES_PER_CHARACTER = 4;
 /** The maximum text length, because NumPy stores the byte size of an element in 31 bits. */
 const MAX_CHARACTERS = Math.floor((2 ** 31 - 1) / BYTES_PER_CHARACTER);
 
+const BYTE_STRINGS = "byte strings, which cannot be read; save text, for example array.astype('U')";
+
 /** Descriptions of NumPy data types that this package does not support. */
 const UNREAD: Readonly<Record<string, string>> = {
   O: "Python objects, which need pickle and cannot be read; save numbers or text, for example array.astype('U')",
-  S: "byte strings, which cannot be read; save text, for example array.astype('U')",
-  a: "byte strings, which cannot be read; save text, for example array.astype('U')",
+  S: BYTE_STRINGS,
+  a: BYTE_STRINGS,
   V: "raw bytes, which can be read only as V2 (bfloat16)",
   M: "dates, which cannot be read; save integers, for example array.view('int64')",
   m: "durations, which cannot be read; save integers, for example array.view('int64')",
@@ -46,11 +48,10 @@ const NUMPY =
  * for other text.
  */
 export function parseDescr(descr: string): ElementType {
-  const order = "<>=|".includes(descr.charAt(0)) ? descr.charAt(0) : "";
-  const bigEndian = order === ">";
-  const name = descr.slice(order.length);
-  const characters = name.startsWith(DTYPES.string.npy) ? parseTextLength(name.slice(1)) : null;
-  if (characters !== null) {
+  const name = descr.replace(/^[<>=|]/, "");
+  const bigEndian = descr.startsWith(">");
+  const characters = Number(/^U([0-9]{1,9})$/.exec(name)?.[1]);
+  if (characters <= MAX_CHARACTERS) {
     const unit = BYTES_PER_CHARACTER;
     return { dtype: "string", bytes: characters * unit, unit, bigEndian };
   }
@@ -59,8 +60,8 @@ export function parseDescr(descr: string): ElementType {
   if (dtype === undefined) {
     const known = DTYPE_NAMES.flatMap((one) => rowOf(one).npy ?? []).join(" ");
     const why = UNREAD[name.charAt(0)] ?? `an unknown data type; the supported types are ${known}`;
-    const refuse = NUMPY.test(name) ? unsupported : malformed;
-    throw refuse(`the descr of the NPY file, '${descr}', means ${why}`, {
+    const sentence = `the descr of the NPY file, '${descr}', means ${why}`;
+    throw (NUMPY.test(name) ? unsupported : malformed)(sentence, {
       key: "descr",
       got: factOf(descr),
     });
@@ -77,17 +78,9 @@ export function parseDescr(descr: string): ElementType {
 export function printDescr(dtype: DType, characters: number): string {
   const { npy, bytes } = rowOf(dtype);
   if (npy === undefined) {
-    throw new TensorError(
-      "dtype",
-      `NPY has no data type for ${dtype}; save the tensor as ONNX (.pb)`,
-      { input: "tensor", got: dtype },
-    );
+    const sentence = `NPY has no data type for ${dtype}; save the tensor as ONNX (.pb)`;
+    throw new TensorError("dtype", sentence, { input: "tensor", got: dtype });
   }
   if (dtype === "string") return `<${npy}${characters}`;
   return bytes === 1 ? `|${npy}` : `<${npy}`;
-}
-
-function parseTextLength(digits: string): number | null {
-  const length = /^[0-9]{1,9}$/.test(digits) ? Number(digits) : Infinity;
-  return length <= MAX_CHARACTERS ? length : null;
 }

@@ -5,7 +5,7 @@ import type * as Path from "node:path";
 import { malformed } from "../../core/errors.ts";
 import { DTYPES } from "../../core/tensor/dtype.ts";
 import { product } from "../../core/tensor/shape.ts";
-import type { ArrayType, ChunkedArray, PendingArray, Staged } from "../boxes/array.ts";
+import type { ArrayType, ChunkedArray, PendingArray } from "../boxes/array.ts";
 import { clippedShape } from "../boxes/boxes.ts";
 import { checkChunkBytes } from "../boxes/checks.ts";
 import { files } from "../boxes/files.ts";
@@ -162,10 +162,6 @@ class PendingNpyArray extends NpyArray implements PendingArray {
     const box = checkChunkBytes(at, from, this, "from");
     await this.writeTo(new LocalFile(this.#part), box, true);
     return box.bytes.length;
-  }
-
-  get mostStaged(): Staged {
-    return { read: 0, written: product(this.shape) * DTYPES[this.dtype].bytes, files: 0 };
   }
 
   async stageCopy(): Promise<boolean> {

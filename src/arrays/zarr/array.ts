@@ -7,9 +7,7 @@ import type {
   HeldBytes,
   PendingArray,
   ReadBox,
-  Staged,
 } from "../boxes/array.ts";
-import type { AxisBoxes } from "../boxes/axis-boxes.ts";
 import {
   chunksOf,
   clippedShape,
@@ -37,7 +35,6 @@ import { checkWritten } from "./codecs/blosc.ts";
 import { encodeClipped } from "./chunks/encode.ts";
 import { lengthOf } from "./codecs/gzip.ts";
 import { heldBytes } from "./chunks/held.ts";
-import { mostRead } from "./chunks/most-read.ts";
 import { printJson, type JsonObject } from "./json.ts";
 import { nestedKeys, parseKey, printKey, type Codec, type Metadata } from "./metadata.ts";
 import { checkEncodable, makePipeline, mostStored, type Pipeline } from "./chunks/pipeline.ts";
@@ -174,15 +171,6 @@ export class ZarrArray extends BaseArray implements PendingArray {
       .map(([key, state]) => `${key} ${state}`)
       .toSorted()
       .join("\n");
-  }
-
-  mostRead(boxes: readonly AxisBoxes[]): number {
-    return mostRead(this.#pipeline, boxes);
-  }
-
-  get mostStaged(): Staged {
-    const files = product(gridOf(this.shape, this.chunkShape));
-    return { read: 0, written: files * this.mostStored, files };
   }
 
   override async readChunk(at: readonly number[], into: Uint8Array): Promise<boolean> {

@@ -4,11 +4,13 @@
  * ends, and are not included.
  */
 
-import type { StagedArray } from "../../boxes/array.ts";
+import type { ChunkedArray } from "../../boxes/array.ts";
 import { gridOf } from "../../boxes/boxes.ts";
 import { isUrl } from "../../boxes/file.ts";
+import { endsOf } from "../../boxes/ranges.ts";
 import { DTYPES } from "../../../core/tensor/dtype.ts";
 import { product } from "../../../core/tensor/shape.ts";
+import { ZarrArray } from "../../zarr/array.ts";
 import type { ChunkCosts } from "../../zarr/open.ts";
 import { memoryOf, type JobParts } from "../stages/budget.ts";
 import { fragmentBytes } from "../stages/fragment-layout.ts";
@@ -142,13 +144,25 @@ function outputOf(
   { data, resolved }: JobParts,
   costs: ChunkCosts | null,
 ): { readonly files: number; readonly entries: number; readonly written: number } {
-  if (inPlace) return { ...(data as StagedArray).mostStaged, entries: 0 };
+  if (inPlace) {
+    const { source } = data;
+    const files = product(touchedBy(data));
+    const stored = source instanceof ZarrArray ? source.mostStored : 0;
+    return { files, entries: 0, written: files * stored };
+  }
   const grid = gridOf(resolved.shape, out.chunkShape ?? resolved.shape);
   const files = product(grid);
   if (out.format === "npy")
     return { files, entries: 1, written: product(resolved.shape) * DTYPES[data.dtype].bytes };
   return { files, entries: files + foldersOf(grid), written: files * (costs?.stored ?? 0) };
 }
+
+/** Counts the chunks of the source that an array overlaps along each axis. */
+const touchedBy = ({ source, location: { slice } }: ChunkedArray): number[] =>
+  source.chunkShape.map((chunk, axis) => {
+    const [first, last] = endsOf(slice?.[axis] ?? [0, 1, source.shape[axis]]);
+    return last < first ? 0 : Math.floor(last / chunk) - Math.floor(first / chunk) + 1;
+  });
 
 /** Returns the number of folders with chunks of a Zarr array. */
 const foldersOf = (grid: readonly number[]): number =>

@@ -20,7 +20,6 @@ import {
 import type { Guard } from "../../boxes/guard.ts";
 import { files, type OpenFile } from "../../boxes/files.ts";
 import { moduleOfNode } from "../../boxes/node.ts";
-import { TRAFFIC } from "../../boxes/traffic.ts";
 import { FILES, ZARR } from "../../../core/limits.ts";
 import { join, lengthOf } from "../codecs/gzip.ts";
 import {
@@ -304,15 +303,12 @@ class FileStaging implements Staging {
       // 3.
       const bytes = await ifThere(() => files.readFile(source));
       if (bytes === null) return false;
-      TRAFFIC.read += bytes.length;
       await this.put(name, [bytes]);
       return true;
     }
     const mode = constants.COPYFILE_FICLONE;
     await inFolder(file, () => files.copyFile(source, file, mode));
     await withFile(file, "r+", (handle) => handle.datasync());
-    TRAFFIC.read += stat.size;
-    TRAFFIC.written += stat.size;
     return true;
   }
 

@@ -7,7 +7,6 @@
 import { isTensorError, malformed, TensorError, unsupported } from "../../../core/errors.ts";
 import { HTTP } from "../../../core/limits.ts";
 import { join } from "../codecs/gzip.ts";
-import { TRAFFIC } from "../../boxes/traffic.ts";
 import { isTransient, Pauses, type Request } from "./retries.ts";
 import { eachPiece } from "./silence.ts";
 import { memorySource, type Source } from "./store.ts";
@@ -199,7 +198,6 @@ class RangeSource implements Source {
       }
     }
     if (this.#whole !== null) into.set(this.#whole.subarray(offset, offset + into.length));
-    TRAFFIC.read += into.length;
   }
 
   /**

@@ -5,7 +5,6 @@
 
 import { isTensorError, TensorError } from "../../../core/errors.ts";
 import { join } from "../codecs/gzip.ts";
-import { TRAFFIC } from "../../boxes/traffic.ts";
 import { within } from "../../boxes/urls.ts";
 import { refusalOf, unreachable } from "./failures.ts";
 import { openObject, stateOfObject, type ObjectClient } from "./ranges.ts";
@@ -154,10 +153,7 @@ export class S3Store implements Store {
     const body = join(parts);
     const response = await this.send(key, { method: "PUT", headers, body }, expected);
     await response?.body?.cancel();
-    if (response !== null) {
-      TRAFFIC.written += body.length;
-      return response;
-    }
+    if (response !== null) return response;
     throw new TensorError("engine", `the bucket of ${this.path} does not exist`, {
       file: this.path,
     });
