@@ -13,16 +13,8 @@ import { WITHOUT_NODE } from "../support/platform.ts";
 import { randomFrom, type Random } from "../support/random.ts";
 import { assertRefused } from "../support/refusal.ts";
 
-interface Refusal {
-  readonly name: string;
-  readonly file: Uint8Array;
-  readonly code?: ErrorCode;
-}
-
 const TINY = npyFile(npyDictionary("<f4", "(2,)"), new Uint8Array(8));
 const header = (text: string): Uint8Array => npyFile(text, new Uint8Array(64));
-const descr = (text: string): Uint8Array => header(npyDictionary(text, "(2,)"));
-const shaped = (shape: string): Uint8Array => header(npyDictionary("<f4", shape));
 /** A file with these elements, in hexadecimal. */
 const holding = (descr: string, shape: string, bytes: string): Uint8Array =>
   npyFile(npyDictionary(descr, shape), hexBytes(bytes));
@@ -34,136 +26,117 @@ const begun = (...bytes: number[]): Uint8Array =>
 const zipped = (name: string): Uint8Array =>
   latin1(`PK\x03\x04${"\0".repeat(22)}${String.fromCharCode(name.length)}\0\0\0${name}data`);
 
-// prettier-ignore
-const REFUSALS: readonly Refusal[] = [
-  { name: "nothing", file: new Uint8Array(0) },
-  { name: "half of the magic", file: TINY.slice(0, 4) },
-  { name: "another magic", file: latin1("GIF89a....") },
-  { name: "another magic behind its first byte", file: latin1("\x93NUMPZ....") },
-  { name: "an npz file", file: latin1("PK\x03\x04......"), code: "unsupported-file" },
-  { name: "an archive of NPY files", file: zipped("arr_0.npy"), code: "unsupported-file" },
-  { name: "an archive of a Zarr array", file: zipped("zarr.json"), code: "unsupported-file" },
-  { name: "an archive of something", file: zipped("readme.txt"), code: "unsupported-file" },
-  { name: "an HTML page", file: latin1(" <!DOCTYPE html>\n<html>"), code: "unsupported-file" },
-  { name: "an HDF5 file", file: latin1("\x89HDF\r\n\x1a\n"), code: "unsupported-file" },
-  { name: "a file that only begins with P", file: latin1("PNG.......") },
-  { name: "a file whose second byte is K", file: latin1("XK\x03\x04......") },
-  { name: "no version", file: TINY.slice(0, 7) },
-  { name: "version 4.0", file: npyFile(npyDictionary("<f4", "(2,)"), [], 4), code: "unsupported-file" },
-  { name: "version 1.1", file: begun(1, 1, 0, 0), code: "unsupported-file" },
-  { name: "half of a length", file: TINY.slice(0, 9) },
-  { name: "most of a length", file: begun(2, 0, 1, 0, 0) },
-  { name: "half of a header", file: TINY.slice(0, 40) },
-  { name: "a header without its last byte", file: npyFile("{}").slice(0, -1) },
-  { name: "a length of 4 GiB", file: begun(2, 0, 255, 255, 255, 255) },
-  { name: "a length of 2 GiB", file: begun(3, 0, 0, 0, 0, 128) },
-  { name: "half of the elements", file: TINY.slice(0, -1) },
-  { name: "an empty header", file: header("") },
-  { name: "an exclamation mark", file: header("!") },
-  // What the header cuts short does not go on in the elements.
-  { name: "a brace in the elements", file: npyFile("{'descr': '<f4'", latin1("}")) },
-  { name: "blanks in the elements", file: npyFile("{", latin1("   ")) },
-  { name: "a digit in the elements", file: npyFile("{'shape': (1, 2", latin1("3,), ")) },
-  { name: "True in the elements", file: npyFile("{'fortran_order': Tr", latin1("ue}")) },
-  { name: "a quote in the elements", file: npyFile("{'descr': '<f4", latin1("', ")) },
-  { name: "no dictionary", file: header("[]") },
-  { name: "an unfinished dictionary", file: header("{'descr': '<f4', ") },
-  { name: "a key without a value", file: header("{'descr'}") },
-  { name: "a number as a key", file: header("{1: 2}") },
-  { name: "text that does not end", file: header(`{'descr': '${"x".repeat(99)}`) },
-  { name: "text that the header cuts short", file: header("{'descr': '<f4") },
-  { name: "text of 65 characters", file: descr("x".repeat(65)) },
-  { name: "text of 64 characters", file: descr("x".repeat(64)) },
-  { name: "another quote at the end", file: header("{'descr\": 1}") },
-  { name: "an escape", file: header("{'de\\x73cr': '<f4'}") },
-  { name: "Latin-1", file: header("{'descr': '<f\xe9'}") },
-  { name: "a control character in text", file: header("{'descr': '<f\x1f'}") },
-  { name: "DEL in text", file: header("{'descr': '<f\x7f'}") },
-  { name: "two commas", file: header("{'descr': '<f4',,}") },
-  { name: "no comma", file: header("{'descr': '<f4' 'shape': ()}") },
-  { name: "a missing key", file: header("{'descr': '<f4'}") },
-  { name: "no descr", file: header("{'fortran_order': True, 'shape': ()}") },
-  { name: "an extra key", file: header("{'descr': '<f4', 'x': 1}") },
-  { name: "the first character of ASCII", file: header("{' ': 1}") },
-  { name: "the last character of ASCII", file: header("{'~': 1}") },
-  { name: "a key of every object", file: header("{'__proto__': '<f4'}") },
-  { name: "a key twice", file: header("{'descr': '<f4', 'descr': '<f4'}") },
-  { name: "a shape twice", file: header("{'shape': (), 'shape': ()}") },
-  { name: "text behind the dictionary", file: header(`${npyDictionary("<f4", "(2,)")};`) },
-  { name: "a NUL behind the dictionary", file: header(`${npyDictionary("<f4", "(2,)")}\0`) },
-  { name: "fortran_order 0", file: header(npyDictionary("<f4", "(2,)", "0")) },
-  { name: "fortran_order Truer", file: header(npyDictionary("<f4", "(2,)", "Truer")) },
-  { name: "a list as shape", file: shaped("[2]") },
-  { name: "a number as shape", file: shaped("2") },
-  { name: "a number in brackets as shape", file: shaped("(2)") },
-  { name: "two numbers without a comma", file: shaped("(1, 2 2)") },
-  { name: "a comma as shape", file: shaped("(,)") },
-  { name: "a colon in a number", file: shaped("(2:,)") },
-  { name: "a slash in a number", file: shaped("(2/,)") },
-  { name: "a fraction", file: shaped("(2.0,)") },
-  { name: "a hexadecimal number", file: shaped("(0x2,)") },
-  { name: "True as a dimension", file: shaped("(True,)") },
-  { name: "a negative dimension", file: shaped("(2, -3)") },
-  { name: "65 dimensions", file: shaped(`(${"1, ".repeat(65)})`) },
-  { name: "2^40 elements", file: shaped("(1099511627776,)"), code: "too-large" },
-  { name: "2^32 elements", file: shaped("(65536, 65536)"), code: "too-large" },
-  { name: "a dimension of 2^53", file: shaped("(0, 9007199254740992)"), code: "too-large" },
-  { name: "a dimension of 400 digits", file: shaped(`(0, ${"9".repeat(400)})`), code: "too-large" },
-  { name: "64 dimensions of 2^40", file: shaped(`(${"1099511627776, ".repeat(64)})`), code: "too-large" },
-  { name: "2^32 - 1 elements", file: shaped("(4294967295,)") },
-  { name: "2^32 - 1 empty strings", file: header(npyDictionary("<U0", "(4294967295,)")) },
-  { name: "2^31 empty strings", file: header(npyDictionary("<U0", "(2147483648,)")) },
-  { name: "2^16 empty strings", file: header(npyDictionary("<U0", "(256, 256)")) },
-  { name: "text of 2^29 - 1 characters", file: descr("<U536870911") },
-  { name: "text of 2^29 characters", file: descr("<U536870912") },
-  { name: "text of no length", file: descr("<U") },
-  { name: "text of a signed length", file: descr("<U+3") },
-  { name: "a structured data type", file: header("{'descr': [('a', '<f4'), ('b', '<i8')]}"), code: "unsupported-file" },
-  { name: "a data type in brackets", file: header("{'descr': ('<f4', (2,))}"), code: "unsupported-file" },
-  { name: "Python objects", file: descr("|O"), code: "unsupported-file" },
-  { name: "byte strings", file: descr("|S3"), code: "unsupported-file" },
-  { name: "byte strings of old", file: descr("|a3"), code: "unsupported-file" },
-  { name: "dates", file: descr("<M8[ns]"), code: "unsupported-file" },
-  { name: "durations", file: descr("<m8"), code: "unsupported-file" },
-  { name: "raw bytes", file: descr("|V8"), code: "unsupported-file" },
-  { name: "a long double", file: descr("<f16"), code: "unsupported-file" },
-  { name: "two byte orders", file: descr("<>f4") },
-  { name: "an empty descr", file: descr("") },
-  { name: "a bool of 2", file: holding("|b1", "(2, 2)", "01 00 01 02") },
-  { name: "a code point above the last", file: holding("<U2", "(1,)", "41000000 00001100") },
-  { name: "the greatest code, big-endian", file: holding(">U1", "()", "ffffffff") },
-  { name: "two halves of a character", file: holding("<U2", "(1,)", "3dd80000 00de0000"), code: "unsupported-file" },
-  { name: "the first such halves", file: holding("<U2", "(1,)", "00d80000 00dc0000"), code: "unsupported-file" },
-  { name: "the last such halves", file: holding("<U2", "(1,)", "ffdb0000 ffdf0000"), code: "unsupported-file" },
-];
+type Refusals<T> = Partial<Record<ErrorCode, readonly T[]>>;
 
-for (const { name, file, code = "malformed-file" } of REFUSALS) {
-  test(`${name}: ${code}`, () => {
+/** Files, with what they are. */
+// prettier-ignore
+const FILES: Refusals<readonly [what: string, file: Uint8Array]> = {
+  "malformed-file": [
+    ["nothing", new Uint8Array(0)], ["half of the magic", TINY.slice(0, 4)], ["another magic", latin1("GIF89a....")],
+    ["another magic behind its first byte", latin1("\x93NUMPZ....")],
+    ["a file that only begins with P", latin1("PNG.......")], ["a file whose second byte is K", latin1("XK\x03\x04......")],
+    ["no version", TINY.slice(0, 7)], ["half of a length", TINY.slice(0, 9)], ["most of a length", begun(2, 0, 1, 0, 0)],
+    ["half of a header", TINY.slice(0, 40)], ["a header without its last byte", npyFile("{}").slice(0, -1)],
+    ["a length of 4 GiB", begun(2, 0, 255, 255, 255, 255)], ["a length of 2 GiB", begun(3, 0, 0, 0, 0, 128)],
+    ["half of the elements", TINY.slice(0, -1)],
+    // What the header cuts short does not go on in the elements.
+    ["a brace in the elements", npyFile("{'descr': '<f4'", latin1("}"))],
+    ["blanks in the elements", npyFile("{", latin1("   "))],
+    ["a digit in the elements", npyFile("{'shape': (1, 2", latin1("3,), "))],
+    ["True in the elements", npyFile("{'fortran_order': Tr", latin1("ue}"))],
+    ["a quote in the elements", npyFile("{'descr': '<f4", latin1("', "))],
+    ["a bool of 2", holding("|b1", "(2, 2)", "01 00 01 02")],
+    ["a code point above the last", holding("<U2", "(1,)", "41000000 00001100")],
+    ["the greatest code, big-endian", holding(">U1", "()", "ffffffff")],
+    ["2^32 - 1 empty strings", holding("<U0", "(4294967295,)", "")],
+    ["2^31 empty strings", holding("<U0", "(2147483648,)", "")],
+    ["2^16 empty strings", holding("<U0", "(256, 256)", "")],
+  ],
+  "unsupported-file": [
+    ["an npz file", latin1("PK\x03\x04......")], ["an archive of NPY files", zipped("arr_0.npy")],
+    ["an archive of a Zarr array", zipped("zarr.json")], ["an archive of something", zipped("readme.txt")],
+    ["an HTML page", latin1(" <!DOCTYPE html>\n<html>")], ["an HDF5 file", latin1("\x89HDF\r\n\x1a\n")],
+    ["version 4.0", npyFile(npyDictionary("<f4", "(2,)"), [], 4)], ["version 1.1", begun(1, 1, 0, 0)],
+    ["a header of more than 2^20 bytes", npyFile(npyDictionary("|u1", "(0,)").padEnd(2 ** 20), [], 2)],
+    ["two halves of a character", holding("<U2", "(1,)", "3dd80000 00de0000")],
+    ["the first such halves", holding("<U2", "(1,)", "00d80000 00dc0000")],
+    ["the last such halves", holding("<U2", "(1,)", "ffdb0000 ffdf0000")],
+  ],
+};
+
+/** Headers: of no dictionary, of other tokens, of other keys, and with something behind the dictionary. */
+// prettier-ignore
+const HEADERS: Refusals<string> = {
+  "malformed-file": [
+    "", "!", "[]", "{'descr': '<f4', ", "{'descr'}", "{1: 2}", `{'descr': '${"x".repeat(99)}`, "{'descr': '<f4",
+    "{'descr\": 1}", "{'de\\x73cr': '<f4'}", "{'descr': '<f\xe9'}", "{'descr': '<f\x1f'}", "{'descr': '<f\x7f'}",
+    "{'descr': '<f4',,}", "{'descr': '<f4' 'shape': ()}", "{'descr': '<f4'}", "{'fortran_order': True, 'shape': ()}",
+    "{'descr': '<f4', 'x': 1}", "{' ': 1}", "{'~': 1}", "{'__proto__': '<f4'}", "{'descr': '<f4', 'descr': '<f4'}",
+    "{'shape': (), 'shape': ()}", `${npyDictionary("<f4", "(2,)")};`, `${npyDictionary("<f4", "(2,)")}\0`,
+    `${npyDictionary("<f4", "(2,)")}\xa0`, npyDictionary("<f4", "(2,)", "0"), npyDictionary("<f4", "(2,)", "Truer"),
+  ],
+  "unsupported-file": ["{'descr': [('a', '<f4'), ('b', '<i8')]}", "{'descr': ('<f4', (2,))}"],
+};
+
+// prettier-ignore
+const SHAPES: Refusals<string> = {
+  "malformed-file": [
+    "[2]", "2", "(2)", "(1, 2 2)", "(,)", "(2:,)", "(2/,)", "(2.0,)", "(0x2,)", "(True,)", "(2, -3)", "(4294967295,)",
+    `(${"1, ".repeat(65)})`,
+  ],
+  "too-large": [
+    "(1099511627776,)", "(65536, 65536)", "(0, 9007199254740992)", `(0, ${"9".repeat(400)})`,
+    `(${"1099511627776, ".repeat(64)})`,
+  ],
+};
+
+/** Text of 65 and of 64 characters, text that is too long, and types that are none, or that only NumPy has. */
+// prettier-ignore
+const DESCRS: Refusals<string> = {
+  "malformed-file": [
+    "x".repeat(65), "x".repeat(64), "<U536870911", "<U536870912", "<U", "<U+3", "<>f4", "",
+  ],
+  "unsupported-file": ["|O", "|S3", "|a3", "<M8[ns]", "<m8", "|V8", "<f16"],
+};
+
+const listed = <T>(
+  refusals: Refusals<T>,
+  rowOf: (one: T) => readonly [what: string, file: Uint8Array],
+): (readonly [code: ErrorCode, what: string, file: Uint8Array])[] =>
+  Object.entries(refusals).flatMap(([code, list]) =>
+    list.map((one) => [code as ErrorCode, ...rowOf(one)] as const),
+  );
+
+for (const [code, what, file] of [
+  ...listed(FILES, (one) => one),
+  ...listed(HEADERS, (text) => [`the header ${JSON.stringify(text)}`, header(text)]),
+  ...listed(SHAPES, (text) => [`the shape ${text}`, header(npyDictionary("<f4", text))]),
+  ...listed(DESCRS, (text) => [`the descr '${text}'`, header(npyDictionary(text, "(2,)"))]),
+]) {
+  test(`${what.slice(0, 80)}: ${code}`, () => {
     assertRefused(code, {}, () => readNpy(file));
   });
 }
 
+/** Files, and the place, what was found and what was expected in their errors. */
+// prettier-ignore
+const FACTS: readonly (readonly [file: Uint8Array, facts: readonly [at: unknown, got: unknown, expected: unknown]])[] = [
+  [new Uint8Array(0), [undefined, 0, 6]],
+  [TINY.slice(0, 4), [undefined, 4, 6]],
+  [TINY.slice(0, 7), [undefined, 7, 8]],
+  [holding("<U0", "(256, 256)", ""), [undefined, 65536, undefined]],
+  [holding("<U2", "(2, 1)", "00000000 00000000 41000000 00001100"), [[1, 0], 0x110000, undefined]],
+  [TINY.slice(0, -1), [undefined, 7, 8]],
+  [header(npyDictionary("<f4", "(65536, 65536)")), [undefined, 2 ** 32, undefined]],
+  [holding("|b1", "(1, 2)", "01 07"), [[0, 1], 7, undefined]],
+];
+
 test("errors carry what was found, and where", () => {
-  const refusal = (file: Uint8Array, code: ErrorCode = "malformed-file"): unknown => {
+  for (const [file, facts] of FACTS) {
+    const code = facts[1] === 2 ** 32 ? "too-large" : "malformed-file";
     const { at, got, expected } = assertRefused(code, {}, () => readNpy(file));
-    return { at, got, expected };
-  };
-  const none = { at: undefined, got: undefined, expected: undefined };
-  assert.deepEqual(refusal(new Uint8Array(0)), { ...none, got: 0, expected: 6 });
-  assert.deepEqual(refusal(TINY.slice(0, 4)), { ...none, got: 4, expected: 6 });
-  assert.deepEqual(refusal(TINY.slice(0, 7)), { ...none, got: 7, expected: 8 });
-  assert.deepEqual(refusal(header(npyDictionary("<U0", "(256, 256)"))), {
-    ...none,
-    got: 65536,
-  });
-  const beyond = holding("<U2", "(2, 1)", "00000000 00000000 41000000 00001100");
-  assert.deepEqual(refusal(beyond), { ...none, at: [1, 0], got: 0x110000 });
-  assert.deepEqual(refusal(TINY.slice(0, -1)), { ...none, got: 7, expected: 8 });
-  assert.deepEqual(refusal(shaped("(65536, 65536)"), "too-large"), {
-    ...none,
-    got: 2 ** 32,
-  });
-  assert.deepEqual(refusal(holding("|b1", "(1, 2)", "01 07")), { ...none, at: [0, 1], got: 7 });
+    assert.deepEqual([at, got, expected], facts);
+  }
 });
 
 test("text that ends in a NUL is not written", () => {
@@ -244,13 +217,13 @@ const MUTATIONS: readonly ((file: Uint8Array, random: Random) => Uint8Array)[] =
     for (let flips = random(3); flips >= 0; flips--) file[placeIn(file, random)] ^= 1 << random(8);
     return file;
   },
-  function truncate(file, random) {
-    return file.slice(0, placeIn(file, random));
-  },
-  function insertBytes(file, random) {
-    const bytes = Array.from({ length: 1 + random(8) }, () => random(256));
-    return insert(file, placeIn(file, random), bytes);
-  },
+  (file, random) => file.slice(0, placeIn(file, random)),
+  (file, random) =>
+    insert(
+      file,
+      placeIn(file, random),
+      Array.from({ length: 1 + random(8) }, () => random(256)),
+    ),
   function changeDigit(file, random) {
     // A dimension or the size of an element becomes another.
     const digits = [...file.keys()].filter((i) => file[i] >= 0x30 && file[i] <= 0x39);
@@ -272,12 +245,8 @@ const MUTATIONS: readonly ((file: Uint8Array, random: Random) => Uint8Array)[] =
 
 test("2,000 files broken at random give a tensor or a TensorError", (context) => {
   const random = randomFrom(20240229);
-  const outcomes: Record<string, number> = {
-    read: 0,
-    "malformed-file": 0,
-    "unsupported-file": 0,
-    "too-large": 0,
-  };
+  const codes = ["malformed-file", "unsupported-file", "too-large"] as const;
+  const outcomes = { read: 0, "malformed-file": 0, "unsupported-file": 0, "too-large": 0 };
   for (let run = 0; run < 2000; run++) {
     const whole = fileOf(NUMPY_FILES[random(NUMPY_FILES.length)]);
     const broken = MUTATIONS[run % MUTATIONS.length](whole, random);
@@ -288,14 +257,10 @@ test("2,000 files broken at random give a tensor or a TensorError", (context) =>
       assert.ok(equals(readNpy(writeNpy(read)), read), `run ${run} does not survive writing`);
       outcomes.read++;
     } catch (error) {
-      if (!isTensorError(error, "malformed-file", "unsupported-file", "too-large")) throw error;
+      if (!isTensorError(error, ...codes)) throw error;
       outcomes[error.code]++;
     }
   }
   context.diagnostic(JSON.stringify(outcomes));
-  assert.equal(
-    Object.values(outcomes).reduce((sum, one) => sum + one),
-    2000,
-  );
   assert.ok(outcomes.read > 200 && outcomes["malformed-file"] > 200 && outcomes["too-large"] > 0);
 });

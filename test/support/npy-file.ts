@@ -25,6 +25,14 @@ export function npyFile(header: string, payload: ArrayLike<number> = [], version
 export const npyDictionary = (descr: string, tuple: string, fortranOrder = "False"): string =>
   `{'descr': '${descr}', 'fortran_order': ${fortranOrder}, 'shape': ${tuple}, }\n`;
 
+/** The orders of bytes and axes that a file may have. */
+export const ORDERS = [
+  { isBigEndian: false, isFortran: false },
+  { isBigEndian: true, isFortran: false },
+  { isBigEndian: false, isFortran: true },
+  { isBigEndian: true, isFortran: true },
+] as const;
+
 /** A file of a tensor, whose data type is not string, in either byte order and either order of axes. */
 export function npyOf(
   { dtype, shape, data }: Tensor,
