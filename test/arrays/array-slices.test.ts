@@ -11,10 +11,11 @@ import { exclusive } from "../../src/arrays/boxes/slice.ts";
 import { createJob } from "../../src/arrays/chunked/job/create-job.ts";
 import { openContext, openJob, remainingTasks } from "../../src/arrays/chunked/job/job.ts";
 import { readSpec } from "../../src/arrays/chunked/job/spec-file.ts";
-import { runJob } from "../../src/arrays/chunked/run/run-job.ts";
+import { runJob, type JobProgress } from "../../src/arrays/chunked/run/run-job.ts";
 import { runTask } from "../../src/arrays/chunked/run/tasks.ts";
 import { Workspace } from "../../src/arrays/chunked/stages/workspace.ts";
 import type { ErrorCode } from "../../src/core/errors.ts";
+import { equals } from "../../src/core/tensor/compare.ts";
 import { coordinatesOf, product } from "../../src/core/tensor/shape.ts";
 import { tensor, type Tensor } from "../../src/core/tensor/tensor.ts";
 import { gatherChunked, scatterChunked } from "../../src/entries/chunked.ts";
@@ -25,6 +26,7 @@ import { caseCount } from "../support/cases.ts";
 import { makeHome, MEMORY } from "../support/job-files.ts";
 import { MemoryArray } from "../support/memory-array.ts";
 import { arrayInMemory } from "../support/memory-store.ts";
+import { npyOf, ORDERS } from "../support/npy-file.ts";
 import { WITHOUT_NODE_ITSELF } from "../support/platform.ts";
 import { fixedRandom, randomFrom, type Random } from "../support/random.ts";
 import { assertRejected, assertRefused } from "../support/refusal.ts";
@@ -252,6 +254,9 @@ async function makeCall(home: string, random: Random) {
   };
 }
 
+/** The memory of a process with one thread and small tasks. */
+const LEAST = 128 * 2 ** 20;
+
 const OPTIONS = { memory: MEMORY, threads: 0 };
 
 test(
@@ -415,6 +420,34 @@ test(
     assert.deepEqual((await readSpec(folder)).out, spec.data);
   },
 );
+
+test("jobs read arrays in any order of bytes and axes, in several chunks", JOBS, async () => {
+  const home = makeHome();
+  const random = randomFrom(7);
+  // Chunks of data have at least 1 MiB.
+  const values = floats([600, 1000], random);
+  const ids = tensor(
+    "int64",
+    [50, 1],
+    upTo(50).map(() => random(600)),
+  );
+  const own = floats([50, 1000], random);
+  for (const [turn, order] of ORDERS.entries()) {
+    for (const [name, one] of Object.entries({ d: values, i: ids, u: own }))
+      fs.writeFileSync(path.join(home, `${name}.npy`), npyOf(one, order));
+    const [data, indices, updates] = await Promise.all(
+      ["d", "i", "u"].map((name) => openArray(path.join(home, `${name}.npy`))),
+    );
+    const out = path.join(home, `${turn}.npy`);
+    const tasks = new Map<string, number>();
+    const onProgress = ({ stage, tasks: count }: JobProgress): void => void tasks.set(stage, count);
+    const options = { threads: 0, memory: LEAST, out, onProgress, reduction: "add" };
+    const made = await scatterChunked(data, indices, updates, options);
+    const expected = scatterND(values, ids, own, { reduction: "add" });
+    assert.ok(equals(await made.read(), expected), JSON.stringify(order));
+    assert.ok((tasks.get("apply") ?? 0) > 1, `${tasks.get("apply")} tasks`);
+  }
+});
 
 test("a copy of a part is an array of its own, of one axis less too", JOBS, async () => {
   const home = makeHome();

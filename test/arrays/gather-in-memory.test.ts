@@ -20,6 +20,7 @@ import { createArray, openArray } from "../../src/entries/zarr.ts";
 import { caseCount } from "../support/cases.ts";
 import { makeHome, MEMORY, store } from "../support/job-files.ts";
 import { setLimits } from "../support/limits.ts";
+import { npyOf, ORDERS } from "../support/npy-file.ts";
 import { randomFrom, randomTensor, type Random } from "../support/random.ts";
 import { assertRejected } from "../support/refusal.ts";
 
@@ -29,7 +30,7 @@ const pick = <T>(random: Random, list: readonly T[]): T => list[random(list.leng
 async function stored(random: Random, file: string, values: Tensor): Promise<ChunkedArray> {
   const { dtype, shape } = values;
   if (random(3) === 0) {
-    fs.writeFileSync(`${file}.npy`, writeNpy(values));
+    fs.writeFileSync(`${file}.npy`, npyOf(values, pick(random, ORDERS)));
     return openArray(`${file}.npy`);
   }
   const chunkShape = shape.map((dim) => 1 + random(Math.max(1, dim + 1)));
