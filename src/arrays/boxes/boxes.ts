@@ -44,11 +44,19 @@ export function* chunksOf(
   chunkShape: readonly number[],
 ): Generator<ChunkPart, void, undefined> {
   if (shape.includes(0)) return;
+  const end = start.map((from, axis) => from + shape[axis]);
   const first = start.map((from, axis) => Math.floor(from / chunkShape[axis]));
-  const last = start.map((from, axis) => Math.floor((from + shape[axis] - 1) / chunkShape[axis]));
+  const last = end.map((to, axis) => Math.floor((to - 1) / chunkShape[axis]));
   const at = [...first];
   for (;;) {
-    yield partOf(at, start, shape, chunkShape);
+    const chunk = at.map((one, axis) => one * chunkShape[axis]);
+    const from = chunk.map((one, axis) => Math.max(one, start[axis]));
+    yield {
+      at: [...at],
+      chunkStart: from.map((one, axis) => one - chunk[axis]),
+      boxStart: from.map((one, axis) => one - start[axis]),
+      shape: from.map((one, d) => Math.min(chunk[d] + chunkShape[d], end[d]) - one),
+    };
     let axis = at.length - 1;
     while (axis >= 0 && at[axis] === last[axis]) {
       at[axis] = first[axis];
@@ -75,24 +83,6 @@ export function partsByChunk<
     }
   }
   return [...groups.values()];
-}
-
-function partOf(
-  at: readonly number[],
-  start: readonly number[],
-  shape: readonly number[],
-  chunkShape: readonly number[],
-): ChunkPart {
-  const from = at.map((one, axis) => Math.max(one * chunkShape[axis], start[axis]));
-  return {
-    at: [...at],
-    chunkStart: from.map((one, axis) => one - at[axis] * chunkShape[axis]),
-    boxStart: from.map((one, axis) => one - start[axis]),
-    shape: from.map((one, axis) => {
-      const chunkEnd = (at[axis] + 1) * chunkShape[axis];
-      return Math.min(chunkEnd, start[axis] + shape[axis]) - one;
-    }),
-  };
 }
 
 /** Returns the flat index of a box's first element. */
@@ -178,44 +168,34 @@ export function copyStrided(
   while (axes > 0 && isNext(axes - 1, run, shape, from) && isNext(axes - 1, run, shape, into)) {
     run *= shape[--axes];
   }
-  // Positions and steps are counted in words from here on.
-  const word = wordOf(from.bytes.byteOffset, into.bytes.byteOffset, width);
+  // Positions and steps of rows and runs are counted in words.
+  const isLong = run * width >= ARRAYS.run;
+  const word = isLong ? 1 : wordOf(from.bytes.byteOffset, into.bytes.byteOffset, width);
+  const copy = isLong ? copyLong : copyWords;
   const scale = width / word;
-  const inWords = ({ strides }: Strided): number[] => strides.map((stride) => stride * scale);
-  const [fromSteps, intoSteps] = [inWords(from), inWords(into)];
-  const [source, target] = [wordsOf(from.bytes, word), wordsOf(into.bytes, word)];
-  const [fromStart, intoStart, length] = [from.at * scale, into.at * scale, run * scale];
-  if (axes === 0) return copyWords(source, fromStart, 0, 0, target, intoStart, 0, 0, length, 1, 1);
+  const length = run * scale;
   // The innermost loops follow the axis with the smallest step in each array. The two axes differ only if the copy
-  // transposes.
+  // transposes. Without axes, the copy is a single run.
   const row = closestAxis(from, shape, axes);
   const column = closestAxis(into, shape, axes);
-  const outer = Array.from({ length: axes }, (_, axis) => axis).filter(
-    (axis) => axis !== row && axis !== column,
-  );
+  const rowsOf = ({ bytes, strides }: Strided): Rows => ({
+    words: wordsOf(bytes, word),
+    row: axes === 0 ? 0 : strides[row] * scale,
+    step: axes === 0 ? 0 : strides[column] * scale,
+  });
+  const [source, target] = [rowsOf(from), rowsOf(into)];
+  if (axes === 0) return copy(source, from.at * scale, target, into.at * scale, length, 1, 1);
+  const outer: number[] = [];
+  for (let axis = 0; axis < axes; axis++) if (axis !== row && axis !== column) outer.push(axis);
   const pick = (list: readonly number[]): number[] => outer.map((axis) => list[axis]);
-  const tile = row === column ? shape[row] : ARRAYS.tile * Math.ceil(4 / width);
-  const rows = row === column ? 1 : shape[row];
-  const [fromRow, intoRow] = [fromSteps[row], intoSteps[row]];
-  const [fromStep, intoStep] = [fromSteps[column], intoSteps[column]];
-  walk(pick(shape), pick(fromSteps), pick(intoSteps), (fromOuter, intoOuter) => {
+  const isTurned = row !== column;
+  const tile = isTurned ? ARRAYS.tile * Math.ceil(4 / width) : shape[column];
+  const rows = isTurned ? shape[row] : 1;
+  walk(pick(shape), pick(from.strides), pick(into.strides), (fromOuter, intoOuter) => {
+    const [first, place] = [(from.at + fromOuter) * scale, (into.at + intoOuter) * scale];
     for (let c = 0; c < shape[column]; c += tile) {
-      const first = fromStart + fromOuter + c * fromStep;
-      const place = intoStart + intoOuter + c * intoStep;
       const count = Math.min(tile, shape[column] - c);
-      copyWords(
-        source,
-        first,
-        fromRow,
-        fromStep,
-        target,
-        place,
-        intoRow,
-        intoStep,
-        length,
-        rows,
-        count,
-      );
+      copy(source, first + c * source.step, target, place + c * target.step, length, rows, count);
     }
   });
 }
@@ -269,32 +249,49 @@ function walk(
 
 type Words = Uint8Array | Uint16Array | Uint32Array;
 
+/** Memory, with the step from each row to the next, and from each contiguous run of a row to the next, in words. */
+interface Rows {
+  readonly words: Words;
+  readonly row: number;
+  readonly step: number;
+}
+
 /** Copies `rows` rows of `count` contiguous runs of `run` words each. */
 function copyWords(
-  from: Words,
+  { words: from, row: fromRow, step: fromStep }: Rows,
   fromAt: number,
-  fromRow: number,
-  fromStep: number,
-  into: Words,
+  { words: into, row: intoRow, step: intoStep }: Rows,
   intoAt: number,
-  intoRow: number,
-  intoStep: number,
   run: number,
   rows: number,
   count: number,
 ): void {
-  const isLong = run * from.BYTES_PER_ELEMENT >= ARRAYS.run;
   for (let r = 0; r < rows; r++) {
     let at = fromAt + r * fromRow;
     let to = intoAt + r * intoRow;
-    for (let i = 0; i < count; i++, at += fromStep, to += intoStep) {
+    if (run === 1) {
       // For a single word, the inner loop would take longer than the copy itself.
-      if (run === 1) into[to] = from[at];
-      else if (isLong) into.set(from.subarray(at, at + run), to);
-      else for (let word = 0; word < run; word++) into[to + word] = from[at + word];
+      for (let i = 0; i < count; i++, at += fromStep, to += intoStep) into[to] = from[at];
+      continue;
+    }
+    for (let i = 0; i < count; i++, at += fromStep, to += intoStep) {
+      for (let word = 0; word < run; word++) into[to + word] = from[at + word];
     }
   }
 }
+
+/** Copies long runs like `copyWords`. */
+const copyLong: typeof copyWords = (from, fromAt, into, intoAt, run, rows, count) => {
+  for (let r = 0; r < rows; r++) {
+    for (let i = 0; i < count; i++) {
+      const first = fromAt + r * from.row + i * from.step;
+      into.words.set(
+        from.words.subarray(first, first + run),
+        intoAt + r * into.row + i * into.step,
+      );
+    }
+  }
+};
 
 /** Returns the largest word size (1, 2 or 4 bytes) that divides the element width and both addresses. */
 function wordOf(from: number, into: number, width: number): 1 | 2 | 4 {
@@ -326,12 +323,11 @@ export function fillBytes(bytes: Uint8Array, element: Uint8Array): void {
 
 export function fillBox(into: Place, shape: readonly number[], element: Uint8Array): void {
   if (shape.includes(0)) return;
-  const width = element.length;
-  const run = new Uint8Array(width * shape.slice(-1).reduce((all, dim) => all * dim, 1));
+  const run = new Uint8Array(element.length * (shape.at(-1) ?? 1));
   fillBytes(run, element);
-  const strides = stridesOf(into.shape);
-  const first = offsetOf(into.start, into.shape);
-  walk(shape.slice(0, -1), strides, strides, (at) => into.bytes.set(run, (first + at) * width));
+  // Every row is a copy of the same elements.
+  const strides = shape.map((_, axis) => (axis === shape.length - 1 ? 1 : 0));
+  copyStrided({ bytes: run, at: 0, strides }, stridedOf(into), shape, element.length);
 }
 
 export function isFilled(bytes: Uint8Array, element: Uint8Array): boolean {
