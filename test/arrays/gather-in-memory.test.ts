@@ -42,7 +42,7 @@ async function stored(random: Random, file: string, values: Tensor): Promise<Chu
   return array;
 }
 
-const bytesOf = (count: number, at: (i: number) => number) =>
+const bytesFrom = (count: number, at: (i: number) => number) =>
   Uint8Array.from({ length: count }, (_, i) => at(i));
 const ints = (shape: readonly number[], values: ArrayLike<number>): Tensor =>
   tensor("int32", shape, Int32Array.from(values));
@@ -280,7 +280,7 @@ test("a result of several blocks is written block by block", async () => {
   const values = tensor(
     "uint8",
     [40, row],
-    bytesOf(40 * row, (at) => at / row),
+    bytesFrom(40 * row, (at) => at / row),
   );
   await store(path.join(home, "data.zarr"), values, [1, row / 2]);
   const ids = Array.from({ length: 100 }, (_, at) => (at * 7) % 40);
@@ -365,7 +365,7 @@ test("a result that cannot be counted in 32 bits is a job", async () => {
   await store(path.join(home, "data.zarr"), values, [1, row]);
   const ids = ints(
     [4097, 1],
-    bytesOf(4097, (at) => at % 3),
+    bytesFrom(4097, (at) => at % 3),
   );
   fs.writeFileSync(path.join(home, "ids.npy"), writeNpy(ids));
   const { data, indices } = await openInputs(home);

@@ -3,7 +3,7 @@
 import { TensorError } from "../../core/errors.ts";
 import { greatestCommonDivisor, printShape, sameShape } from "../../core/tensor/shape.ts";
 import type { AxisPart, ChunkedArray } from "./array.ts";
-import { chunksOf } from "./boxes.ts";
+import { chunksOf, type ChunkPart } from "./boxes.ts";
 import type { Box } from "./grid.ts";
 import { NONE } from "./ranges.ts";
 
@@ -19,17 +19,6 @@ const alongOf = (part: AxisPart): Along =>
   typeof part === "number"
     ? { start: part, step: 1, count: 1, isDropped: true }
     : { start: part[0], step: part[1], count: part[2], isDropped: false };
-
-/** The overlap of a box in the part with a chunk of the array. All shapes have the array's rank. */
-interface BasePart {
-  readonly at: readonly number[];
-  /** The first coordinates of the overlap, relative to the array's chunk. */
-  readonly chunkStart: readonly number[];
-  /** The first coordinates of the overlap, relative to the box. */
-  readonly boxStart: readonly number[];
-  /** The number of elements along each axis. */
-  readonly shape: readonly number[];
-}
 
 export class PartAxes {
   /** The array axes that remain in the part. */
@@ -70,24 +59,25 @@ export class PartAxes {
     });
   }
 
-  /** Divides a box along the array's chunk boundaries, and omits chunks that do not overlap the box. */
-  *partsOf(box: Box): Generator<BasePart> {
+  /**
+   * Divides a box along the array's chunk boundaries, and omits chunks that do not overlap the box. All lists have the
+   * array's rank.
+   */
+  *partsOf(box: Box): Generator<ChunkPart> {
+    const { steps } = this;
     const { chunkShape } = this.#base;
-    const start = this.first(box.start);
-    const shape = this.span(box.shape);
+    const [start, shape] = [this.first(box.start), this.span(box.shape)];
     for (const { at, boxStart, chunkStart, shape: own } of chunksOf(start, shape, chunkShape)) {
-      const { steps } = this;
       // These bounds are the first position in the chunk's range and the position after the last.
       const first = boxStart.map((from, axis) => Math.ceil(from / steps[axis]));
       const end = own.map((dim, axis) => Math.ceil((boxStart[axis] + dim) / steps[axis]));
       const counts = end.map((to, axis) => to - first[axis]);
       if (counts.includes(0)) continue;
+      const skipped = first.map((place, axis) => place * steps[axis] - boxStart[axis]);
       yield {
         at,
         boxStart: first,
-        chunkStart: chunkStart.map(
-          (from, axis) => from + first[axis] * steps[axis] - boxStart[axis],
-        ),
+        chunkStart: chunkStart.map((from, axis) => from + skipped[axis]),
         shape: counts,
       };
     }

@@ -12,11 +12,8 @@ import type { AxisPart, AxisRange } from "./array.ts";
 export function partsOf(ranges: readonly AxisRange[], shape: readonly number[]): AxisPart[] {
   if (ranges.length > shape.length) {
     const sentence = `a slice must have at most ${shape.length} ranges, one per axis of ${printShape(shape)}, got ${ranges.length}`;
-    throw new TensorError("rank", sentence, {
-      key: "ranges",
-      got: ranges.length,
-      expected: [0, shape.length],
-    });
+    const [got, expected] = [ranges.length, [0, shape.length]];
+    throw new TensorError("rank", sentence, { key: "ranges", got, expected });
   }
   return shape.map((dim, axis) => partOf(ranges[axis] ?? null, dim, axis));
 }
@@ -29,13 +26,9 @@ function partOf(range: AxisRange, dim: number, axis: number): AxisPart {
     const at = range < 0 ? range + dim : range;
     if (Number.isSafeInteger(range) && at >= 0 && at < dim) return at;
     const sentence = `a coordinate of axis ${axis} must be from ${0 - dim} to ${dim - 1}, got ${printValue(range)}`;
-    throw new TensorError("index-out-of-range", sentence, {
-      key: "ranges",
-      axis,
-      got: range,
-      size: dim,
-      expected: [0 - dim, dim - 1],
-    });
+    const expected = [0 - dim, dim - 1] as const;
+    const facts = { key: "ranges", axis, got: range, size: dim, expected };
+    throw new TensorError("index-out-of-range", sentence, facts);
   }
   const given = range ?? [];
   const isRange =

@@ -51,10 +51,8 @@ export function findDictionary(
   const [major, minor] = first.subarray(VERSION_AT, LENGTH_AT);
   const version = `${major}.${minor}`;
   if (!VERSIONS.includes(version)) {
-    throw unsupported(
-      `the NPY file has version ${version}, but the supported versions are 1.0, 2.0 and 3.0`,
-      { key: "version", got: version, allowed: VERSIONS },
-    );
+    const sentence = `the NPY file has version ${version}, but the supported versions are 1.0, 2.0 and 3.0`;
+    throw unsupported(sentence, { key: "version", got: version, allowed: VERSIONS });
   }
   const from = LENGTH_AT + (major === 1 ? 2 : 4);
   checkLength(fileSize, from, "the length of its header");
@@ -63,10 +61,8 @@ export function findDictionary(
   const end = from + length;
   checkLength(fileSize, end, `its header of ${printCount(length, "byte")}`);
   if (end <= MAX_HEADER_BYTES) return { from, end };
-  throw unsupported(
-    `the header of the NPY file must have at most ${MAX_HEADER_BYTES} bytes, got ${end}`,
-    { got: end, limit: MAX_HEADER_BYTES },
-  );
+  const sentence = `the header of the NPY file must have at most ${MAX_HEADER_BYTES} bytes, got ${end}`;
+  throw unsupported(sentence, { got: end, limit: MAX_HEADER_BYTES });
 }
 
 /**
@@ -92,10 +88,8 @@ function checkMagic(first: Uint8Array): void {
   if (wrong === -1) return checkLength(first.length, LENGTH_AT, "its version");
   if (wrong === first.length) {
     const there = wrong === 0 ? "no bytes" : `only ${printCount(wrong, "byte")}`;
-    throw malformed(`an NPY file begins with \\x93NUMPY, but the file has ${there}`, {
-      got: wrong,
-      expected: MAGIC.length,
-    });
+    const sentence = `an NPY file begins with \\x93NUMPY, but the file has ${there}`;
+    throw malformed(sentence, { got: wrong, expected: MAGIC.length });
   }
   const kind = otherKindOf(first);
   if (kind !== null) {
@@ -179,9 +173,8 @@ function parseDictionary(bytes: Uint8Array, end: number): Dictionary {
   tokens.expect(/^$/, "only white space");
   const missing = ["descr", "fortran_order", "shape"].filter((key) => !values.has(key));
   if (missing.length > 0) {
-    throw malformed(`the header of the NPY file lacks ${missing.join(" and ")}`, {
-      key: missing[0],
-    });
+    const sentence = `the header of the NPY file lacks ${missing.join(" and ")}`;
+    throw malformed(sentence, { key: missing[0] });
   }
   return {
     descr: values.get("descr") as string,
@@ -210,20 +203,15 @@ function parseTuple(tokens: Tokens): number[] {
   while (tokens.accept(/^\)/) === null) {
     // Python 2 appends an L to long integers.
     const dimension = parseFloat(tokens.expect(/^\d+L?/, "a dimension of 0 or more"));
+    const what = "the shape in the header of the NPY file has";
     if (!Number.isSafeInteger(dimension)) {
-      throw new TensorError(
-        "too-large",
-        "the shape in the header of the NPY file has a dimension of 2^53 or more, " +
-          "but a tensor has at most 2^32 - 1 elements",
-        { key: "shape", limit: MAX_SIZE },
-      );
+      const sentence = `${what} a dimension of 2^53 or more, but a tensor has at most 2^32 - 1 elements`;
+      throw new TensorError("too-large", sentence, { key: "shape", limit: MAX_SIZE });
     }
     shape.push(dimension);
     if (shape.length > MAX_RANK) {
-      throw malformed(
-        `the shape in the header of the NPY file has more than ${MAX_RANK} dimensions`,
-        { key: "shape", limit: MAX_RANK },
-      );
+      const sentence = `${what} more than ${MAX_RANK} dimensions`;
+      throw malformed(sentence, { key: "shape", limit: MAX_RANK });
     }
     if (tokens.accept(/^,/) !== null) continue;
     if (shape.length > 1) tokens.expect(/^\)/, "a comma or )");
@@ -242,11 +230,8 @@ function checkElements(
   const size = product(shape);
   if (size > maxSize) {
     const most = maxSize === MAX_SIZE ? "a tensor has at most 2^32" : "an array has at most 2^53";
-    throw new TensorError(
-      "too-large",
-      `the NPY file declares the shape ${printShape(shape)}, but ${most} - 1 elements`,
-      { key: "shape", got: size, limit: maxSize },
-    );
+    const sentence = `the NPY file declares the shape ${printShape(shape)}, but ${most} - 1 elements`;
+    throw new TensorError("too-large", sentence, { key: "shape", got: size, limit: maxSize });
   }
   const present = fileSize - start;
   if (size * bytes > present) {
@@ -258,11 +243,8 @@ function checkElements(
   }
   // Empty strings take no bytes, so only this check prevents a small file from creating 2^32 strings.
   if (bytes === 0 && size > fileSize) {
-    throw malformed(`the NPY file declares ${size} empty strings, more than it has bytes`, {
-      key: "size",
-      got: size,
-      limit: fileSize,
-    });
+    const sentence = `the NPY file declares ${size} empty strings, more than it has bytes`;
+    throw malformed(sentence, { key: "size", got: size, limit: fileSize });
   }
   return size;
 }
