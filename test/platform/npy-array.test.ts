@@ -162,6 +162,8 @@ test("what is not read in parts is refused", async () => {
   const bools = await openArray(at("bool.npy"), { chunkShape });
   assert.deepEqual([...(await bools.read([0, 0], [1, 3])).data], [0, 1, 1]);
   await assertRejected("malformed-file", {}, () => bools.read());
+  const bad = { at: [1, 1], got: 2 };
+  await assertRejected("malformed-file", bad, () => bools.read([1, 1], [1, 1]));
   fs.writeFileSync(at("fortran.npy"), npyOf(full("bool", [2, 3], 1), { isFortran: true }));
   for (const [name, wrong] of [
     ["bool", [2, 2]],
@@ -174,6 +176,25 @@ test("what is not read in parts is refused", async () => {
     const open = () => openArray(at(`${name}.npy`), { chunkShape: wrong });
     await assertRejected("shape-mismatch", { key: "chunkShape" }, open);
   }
+});
+
+test("a header with 64 dimensions is read in parts", async () => {
+  const shape = [...Array<number>(63).fill(1), 2];
+  const tuple = `(${shape.map((dim) => `${" ".repeat(30)}${dim}`).join(",")})`;
+  fs.writeFileSync(at("many.npy"), npyFile(npyDictionary("|u1", tuple), [7, 8]));
+  const array = await openArray(at("many.npy"));
+  assert.deepEqual(array.shape, shape);
+  assert.deepEqual([...(await array.read()).data], [7, 8]);
+});
+
+test("a file that was cut after it was opened is not written", async () => {
+  fs.writeFileSync(at("short.npy"), writeNpy(full("uint8", [4], 1)));
+  const array = await openArray(at("short.npy"));
+  fs.truncateSync(at("short.npy"), 130);
+  await assertRejected("malformed-file", { got: 130, expected: 132 }, () =>
+    array.write(full("uint8", [4], 2)),
+  );
+  assert.equal(fs.statSync(at("short.npy")).size, 130);
 });
 
 test("the header of a file in parts has at most 2^20 bytes", async () => {
