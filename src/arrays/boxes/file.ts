@@ -40,7 +40,11 @@ export const printState = ({ size, mtimeMs }: { size: number; mtimeMs: number })
   `${size} ${Math.round(mtimeMs)}`;
 
 /** Opens a file, which must be closed with `closeFile`. `isForMany` is true for many short reads. */
-export async function openFile(file: string, flags: string, isForMany = false): Promise<OpenFile> {
+export async function openFile(
+  file: string,
+  flags: string | number,
+  isForMany = false,
+): Promise<OpenFile> {
   const { O_NONBLOCK = 0, O_RDONLY } = fs.constants;
   // A pipe must not block, because opening a pipe waits until another process writes to it.
   const all = flags === "r" ? O_RDONLY | O_NONBLOCK : flags;
@@ -57,7 +61,7 @@ export const MOST_TEXT = 2 ** 20;
  * regular file, because a device may be endless.
  */
 export async function readText(handle: OpenFile, file: string, most = MOST_TEXT): Promise<string> {
-  const stat = await handle.stat();
+  const stat = await inFile(file, () => handle.stat());
   if (!stat.isFile()) {
     const sentence = `${file} must be a file, got a folder, a pipe or a device; remove it`;
     throw malformed(sentence, { file });
@@ -67,7 +71,7 @@ export async function readText(handle: OpenFile, file: string, most = MOST_TEXT)
     throw malformed(sentence, { file, got: stat.size, limit: most });
   }
   const bytes = new Uint8Array(stat.size);
-  await readFully(handle, bytes, 0);
+  await inFile(file, () => readFully(handle, bytes, 0));
   return new TextDecoder().decode(bytes);
 }
 
@@ -103,8 +107,9 @@ export const makeEmpty = (file: string): Promise<void> =>
   });
 
 export async function closeFile(handle: OpenFile): Promise<void> {
-  await handle.close();
+  // The system closes the file even if it reports an error.
   OPEN.files--;
+  await handle.close();
 }
 
 /**
@@ -135,17 +140,26 @@ export async function makeFolders(folder: string): Promise<void> {
  */
 export async function withFile<T>(
   file: string,
-  flags: "r" | "r+" | "w" | "wx",
+  flags: "r" | "r+" | "w" | "wx" | number,
   use: (handle: OpenFile) => Promise<T>,
   isForMany = false,
 ): Promise<T> {
   const handle = await openFile(file, flags, isForMany);
+  return inFile(file, async () => {
+    try {
+      return await use(handle);
+    } finally {
+      await closeFile(handle);
+    }
+  });
+}
+
+/** Calls `action`, and adds the path of the open file that it uses to system errors. */
+export async function inFile<T>(file: string, action: () => Promise<T>): Promise<T> {
   try {
-    return await use(handle);
+    return await action();
   } catch (error) {
     throw withPath(error, file);
-  } finally {
-    await closeFile(handle);
   }
 }
 
@@ -160,15 +174,30 @@ export function withPath(error: unknown, file: string): unknown {
   return isBare ? Object.assign(error, { path: file }) : error;
 }
 
+/** System error codes for a folder that contains files, that is gone, or that this user cannot remove. */
+const STAYS = [
+  "ENOTEMPTY",
+  "EEXIST",
+  "ENOENT",
+  "ENOTDIR",
+  "EACCES",
+  "EBUSY",
+  "EINVAL",
+  "EPERM",
+  "EROFS",
+];
+
+/** Removes an empty folder, and keeps a folder that cannot be removed. */
+export const removeEmpty = (folder: string): Promise<void> =>
+  fs.promises.rmdir(folder).catch((error: unknown) => {
+    if (!isCode(error, ...STAYS)) throw error;
+  });
+
 /** Syncs a folder's entries to disk, or does nothing on systems that cannot open folders. */
 export async function syncFolder(folder: string): Promise<void> {
   const handle = await openFile(folder, "r").catch(() => null);
   if (handle === null) return;
-  try {
-    await handle.sync();
-  } finally {
-    await closeFile(handle);
-  }
+  await inFile(folder, () => handle.sync().finally(() => closeFile(handle)));
 }
 
 /** Fills `into` with the bytes from position `at`. Throws a `malformed-file` error if the file ends too early. */

@@ -6,7 +6,17 @@
 import * as fs from "node:fs/promises";
 import * as path from "node:path";
 import type { OpenFile } from "../../boxes/files.ts";
-import { closeFile, isCode, isThere, openFile, placeError, readText } from "../../boxes/file.ts";
+import {
+  closeFile,
+  readFully,
+  inFile,
+  isCode,
+  isThere,
+  openFile,
+  placeError,
+  readText,
+  withFile,
+} from "../../boxes/file.ts";
 import { malformed, TensorError } from "../../../core/errors.ts";
 import { CHUNKED } from "../../../core/limits.ts";
 import { fileOf, type JobInputs } from "../stages/context.ts";
@@ -77,19 +87,20 @@ export const noJob = (folder: string): TensorError =>
 export async function findJob(folder: string, opened?: JobInputs): Promise<BegunJob | null> {
   const handle = await open(folder);
   if (handle === null) return null;
+  const file = specFile(folder);
   try {
-    const text = await readText(handle, specFile(folder));
+    const text = await readText(handle, file);
     const spec = specOf(text);
     let inputs = opened === undefined ? undefined : Promise.resolve(opened);
     return {
       folder,
       spec,
       inputs: () => (inputs ??= openInputs(spec)),
-      isComplete: () => endsComplete(handle),
-      close: () => closeFile(handle),
+      isComplete: () => endsComplete(handle, file),
+      close: () => inFile(file, () => closeFile(handle)),
     };
   } catch (error) {
-    await closeFile(handle);
+    await closeFile(handle).catch(() => {});
     throw error;
   }
 }
@@ -138,33 +149,29 @@ export async function isDone(folder: string): Promise<boolean> {
   if (!(await isThere(fileOf.done(folder)))) return false;
   const handle = await open(folder);
   if (handle === null) return true;
-  try {
-    return await endsComplete(handle);
-  } finally {
-    await closeFile(handle);
-  }
+  const file = specFile(folder);
+  return inFile(file, () => endsComplete(handle, file).finally(() => closeFile(handle)));
 }
 
-async function endsComplete(handle: OpenFile): Promise<boolean> {
-  const { size } = await handle.stat();
-  const end = new Uint8Array(Math.min(END, size));
-  const { bytesRead } = await handle.read(end, 0, end.length, size - end.length);
-  return COMPLETE.test(new TextDecoder().decode(end.subarray(0, bytesRead)));
-}
+const endsComplete = (handle: OpenFile, file: string): Promise<boolean> =>
+  inFile(file, async () => {
+    const { size } = await handle.stat();
+    const end = new Uint8Array(Math.min(END, size));
+    await readFully(handle, end, size - end.length);
+    return COMPLETE.test(new TextDecoder().decode(end));
+  });
 
 /** Marks a job's output as complete. */
 export async function markComplete(folder: string): Promise<void> {
   const { O_APPEND, O_NOFOLLOW = 0, O_NONBLOCK = 0, O_WRONLY } = fs.constants;
+  // With these flags, a missing file is not created and a link is not followed.
+  const flags = O_APPEND | O_WRONLY | O_NOFOLLOW | O_NONBLOCK;
   try {
-    // With these flags, a missing file is not created and a link is not followed.
-    const handle = await fs.open(specFile(folder), O_APPEND | O_WRONLY | O_NOFOLLOW | O_NONBLOCK);
-    try {
+    await withFile(specFile(folder), flags, async (handle) => {
       await handle.writeFile("\n");
       // The mark is synced, so that after a crash, an array without a claim is either complete or untouched by the job.
       await handle.datasync();
-    } finally {
-      await handle.close();
-    }
+    });
   } catch (error) {
     if (!isCode(error, "ENOENT")) throw error;
   }

@@ -8,13 +8,13 @@ import type * as Fs from "node:fs/promises";
 import type * as Path from "node:path";
 import {
   closeFile,
+  inFile,
   isCode,
   makeFolders,
   openFile,
   printState,
   readFully,
   withFile,
-  withPath,
   writeFully,
 } from "../../boxes/file.ts";
 import type { Guard } from "../../boxes/guard.ts";
@@ -48,25 +48,25 @@ async function ifThere<T>(action: () => Promise<T>): Promise<T | null> {
 }
 
 /** Converts an open file to a source. */
-const fileSource = (handle: OpenFile, size: number): Source => ({
+const fileSource = (handle: OpenFile, size: number, file: string): Source => ({
   size,
   bytes: null,
-  read: (offset, into) => readFully(handle, into, offset),
-  close: () => closeFile(handle),
+  read: (offset, into) => inFile(file, () => readFully(handle, into, offset)),
+  close: () => inFile(file, () => closeFile(handle)),
 });
 
 async function openSource(file: string, isForMany = false): Promise<Source | null> {
   const handle = await ifThere(() => openFile(file, "r", isForMany));
   if (handle === null) return null;
   try {
-    const stat = await handle.stat();
+    const stat = await inFile(file, () => handle.stat());
     // A folder at the path of a chunk does not count as a chunk.
-    if (stat.isFile()) return fileSource(handle, stat.size);
+    if (stat.isFile()) return fileSource(handle, stat.size, file);
   } catch (error) {
-    await closeFile(handle);
+    await closeFile(handle).catch(() => {});
     throw error;
   }
-  await closeFile(handle);
+  await inFile(file, () => closeFile(handle));
   return memorySource(new Uint8Array(0));
 }
 
@@ -95,15 +95,12 @@ async function writeFile(
   parts: readonly Uint8Array[],
   isDurable: boolean,
 ): Promise<void> {
-  const handle = await inFolder(file, () => openFile(file, "w"));
-  try {
-    await writeParts(handle, parts);
-    if (isDurable) await handle.datasync();
-  } catch (error) {
-    throw withPath(error, file);
-  } finally {
-    await closeFile(handle);
-  }
+  await inFolder(file, () =>
+    withFile(file, "w", async (handle) => {
+      await writeParts(handle, parts);
+      if (isDurable) await handle.datasync();
+    }),
+  );
 }
 
 /** Returns a unique path in the folder of `file`. */
