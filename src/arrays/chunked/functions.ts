@@ -29,10 +29,11 @@ import { openArray } from "../zarr/open.ts";
 import { checkPath, checkRunOptions } from "./job/arguments.ts";
 import { gatherInMemory } from "./gather-in-memory.ts";
 import { checkCall, type CallSpec } from "./job/call-spec.ts";
-import { beginJob } from "./job/create-job.ts";
+import { beginJob, type JobRequest } from "./job/create-job.ts";
 import { removeJob } from "./job/job-folder.ts";
 import { isBadIndex } from "./job/job.ts";
 import { openLocated } from "./job/open-arrays.ts";
+import type { BegunJob } from "./job/spec-file.ts";
 import { DEFAULT_MEMORY } from "./run/pool.ts";
 import { runBegun, type RunJobOptions } from "./run/run-job.ts";
 
@@ -146,6 +147,19 @@ export const gatherChunked = (
   options: ChunkedOptions,
 ): Promise<ChunkedArray> => run("gatherND", data, indices, undefined, options);
 
+/**
+ * Begins a job in a folder of this package. After an error, removes what an earlier call left that was interrupted while
+ * it removed the folder.
+ */
+const beginOwn = (request: JobRequest): Promise<BegunJob> =>
+  beginJob(request).catch(async (error: unknown) => {
+    await removeJob(request.folder, NO_JOB).catch(() => {});
+    throw error;
+  });
+
+/** An id that no job has. */
+const NO_JOB = "";
+
 async function run(
   name: string,
   data: ChunkedArray,
@@ -185,7 +199,7 @@ async function run(
     (await gatherInMemory(request, { signal, onProgress }))
   )
     return openArray(place);
-  const file = await beginJob(request);
+  const file = await (job === undefined ? beginOwn(request) : beginJob(request));
   const { id, out: made } = file.spec;
   const end = async (): Promise<void> => {
     if (job === undefined) await removeJob(folder, id);

@@ -104,6 +104,8 @@ export async function gatherInMemory(
     await gather(planned, new Seen({ data, indices }), { lanes, signal, report });
     return true;
   } catch (error) {
+    // An earlier call may have been interrupted between publishing the output and removing the temporary file.
+    await removeLeft(path.dirname(out.path), path.basename(out.path));
     throw placeError(error);
   }
 }

@@ -16,8 +16,8 @@ import { resolveCall } from "./call-spec.ts";
 import { claim, claimOf, isClaimed } from "./claim.ts";
 import { fileOf } from "../stages/context.ts";
 import { inGroups } from "../stages/fragments.ts";
-import { withdraw } from "./finish.ts";
-import { FOLDERS } from "./job.ts";
+import { abandon, withdraw } from "./finish.ts";
+import { checkStageFolders, FOLDERS } from "./job.ts";
 import { createOutput, openOutput, outputExists, partOf } from "./open-arrays.ts";
 import { countChanged } from "../stages/marks.ts";
 import type { JobSpec } from "./spec.ts";
@@ -29,6 +29,15 @@ import { temporaryOf } from "./temporary.ts";
  * error if another job owns the array, or if the output of this job is missing.
  */
 export async function beginOutput(job: BegunJob): Promise<void> {
+  await createOrContinue(job);
+  // A run whose beginning failed may have removed the job and its output before this run created the output again.
+  await checkStageFolders(job.folder).catch(async (error: unknown) => {
+    if (isTensorError(error) && !(await job.isComplete())) await abandon(job.spec);
+    throw error;
+  });
+}
+
+async function createOrContinue(job: BegunJob): Promise<void> {
   const { folder, spec } = job;
   await renewOutput(job, false);
   if (await isOurs(spec)) return;
@@ -135,7 +144,7 @@ const lost = (folder: string, out: string): TensorError => {
 };
 
 /** Returns true if this job has begun but not published the output. */
-async function isOurs(spec: JobSpec): Promise<boolean> {
+export async function isOurs(spec: JobSpec): Promise<boolean> {
   const { out, inPlace } = spec;
   if (out.format === "npy") return isThere(partOf(spec));
   if (!(await isClaimed(out.path, spec))) return false;

@@ -21,6 +21,7 @@ import {
   makeEmpty,
   makeFolders,
   placeError,
+  removeEmpty,
   withFile,
 } from "../../boxes/file.ts";
 import { readKept } from "./kept-text.ts";
@@ -68,12 +69,12 @@ export async function claim(array: string, own: Claim): Promise<void> {
   // Several runs of the same job may claim the array at the same time, so the temporary name must be unique.
   const temporary = `${file}.${randomBytes(6).toString("hex")}.tmp`;
   await makeFolders(own.inPlace ? inStaging(array, CHANGED) : path.dirname(file));
-  // The claim is synced before it is renamed, because a claim that a crash has emptied would not name a job.
-  await withFile(temporary, "wx", async (handle) => {
-    await handle.writeFile(JSON.stringify(own));
-    await handle.datasync();
-  });
   try {
+    // The claim is synced before it is linked, because a claim that a crash has emptied would not name a job.
+    await withFile(temporary, "wx", async (handle) => {
+      await handle.writeFile(JSON.stringify(own));
+      await handle.datasync();
+    });
     await fs.link(temporary, file);
   } catch (error) {
     if (!isCode(error, "EEXIST")) throw error;
@@ -83,6 +84,14 @@ export async function claim(array: string, own: Claim): Promise<void> {
     throw error;
   } finally {
     await fs.rm(temporary, { force: true });
+  }
+}
+
+/** Removes the folders of an array that a job could not claim, unless they contain files. */
+export async function removeUnclaimed(array: string): Promise<void> {
+  for (const folder of [inStaging(array, CHANGED), inStaging(array), array]) {
+    // oxlint-disable-next-line no-await-in-loop -- each folder contains the one before
+    await removeEmpty(folder);
   }
 }
 
@@ -203,7 +212,7 @@ async function removeStaged(array: string, names: readonly string[]): Promise<vo
     await fs.rm(inStaging(array, name), { recursive: true, force: true });
   }
   // The folder cannot be removed while it contains the mark, or files of a job that has just begun.
-  await fs.rmdir(path.join(array, STAGING)).catch(() => {});
+  await removeEmpty(path.join(array, STAGING));
 }
 
 const refuse = (sentence: string, array: string): TensorError =>

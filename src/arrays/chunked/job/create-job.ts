@@ -3,7 +3,7 @@
 import * as path from "node:path";
 import { TensorError } from "../../../core/errors.ts";
 import { isThere, isUrl, makeFolders } from "../../boxes/file.ts";
-import { beginOutput } from "./begin-output.ts";
+import { beginOutput, isOurs } from "./begin-output.ts";
 import type { JobPlan } from "./bounds.ts";
 import { checkOutput, checkUnclaimedInputs, describe, type Described } from "./describe.ts";
 import { checkPlannedDisk } from "./disk.ts";
@@ -104,8 +104,11 @@ export async function beginJob(request: JobRequest): Promise<BegunJob> {
     try {
       await beginOutput(file);
     } catch (error) {
-      // Another run may already have completed the job, whose folder then remains.
-      if (!(await file.isComplete())) await removeJob(folder, file.spec.id);
+      // The folder remains if a run has begun or completed the output: another run may already work on the job. A
+      // failure of these checks, or of the removal, must not hide the error.
+      const remains =
+        (await file.isComplete().catch(() => true)) || (await isOurs(file.spec).catch(() => true));
+      if (!remains) await removeJob(folder, file.spec.id).catch(() => {});
       throw error;
     }
   });
@@ -137,13 +140,17 @@ async function orComplete(
   try {
     await action();
   } catch (error) {
-    const isComplete = file.spec.request === asked && (await file.isComplete());
-    if (isComplete && (!(await isThere(file.folder)) || (await hasOutput(file.spec)))) return file;
+    if (await isOverNow(file, asked).catch(() => false)) return file;
     await file.close();
     throw error;
   }
   return file;
 }
+
+const isOverNow = async (file: BegunJob, asked: string): Promise<boolean> =>
+  file.spec.request === asked &&
+  (await file.isComplete()) &&
+  (!(await isThere(file.folder)) || (await hasOutput(file.spec)));
 
 const hasOutput = async ({ out }: JobSpec): Promise<boolean> =>
   isUrl(out.path) || (await isThere(out.path));

@@ -3,10 +3,10 @@
 import { randomBytes } from "node:crypto";
 import * as fs from "node:fs/promises";
 import * as path from "node:path";
-import { isCode, isThere, isUrl, makeEmpty } from "../../boxes/file.ts";
+import { isCode, isThere, isUrl, makeEmpty, removeEmpty } from "../../boxes/file.ts";
 import { isTensorError, TensorError } from "../../../core/errors.ts";
 import { storeOf } from "../../zarr/open.ts";
-import { endClaim, giveUpClaim, readClaim, removeLateFiles } from "./claim.ts";
+import { endClaim, giveUpClaim, readClaim, removeLateFiles, removeUnclaimed } from "./claim.ts";
 import { fileOf, type JobContext } from "../stages/context.ts";
 import { inGroups } from "../stages/fragments.ts";
 import { isPublished } from "../stages/publish.ts";
@@ -15,6 +15,7 @@ import { openOutput, publishPart, removePart } from "./open-arrays.ts";
 import { isDone, markComplete } from "./spec-file.ts";
 import type { JobSpec } from "./spec.ts";
 import { forgetDamaged } from "./written.ts";
+import { removeLeft } from "./temporary.ts";
 
 /** The suffix of folders that are being removed. */
 const TRASH = ".trash";
@@ -69,15 +70,18 @@ const unfinished = (folder: string, stage: string, left: number, all: number): T
   return new TensorError("engine", sentence, { file: folder, got: left });
 };
 
-/** Removes all task files of a finished job, in its folder and beside the output. */
+/** Removes all task files of a finished job, in its folder, and beside the folder and the output. */
 export async function cleanUpDone(folder: string, spec: JobSpec): Promise<void> {
   await cleanUp(folder);
+  await removeLeft(path.dirname(folder), path.basename(folder));
   await cleanUpOutput(spec);
 }
 
-/** Removes files that slow runs have written beside the output after the job was finished. */
-export async function cleanUpOutput({ id, out }: JobSpec): Promise<void> {
-  if (out.format === "zarr" && !isUrl(out.path)) await removeLateFiles(out.path, id);
+/** Removes files that slow or killed runs have left beside the output of a finished job. */
+export async function cleanUpOutput(spec: JobSpec): Promise<void> {
+  const { id, out } = spec;
+  if (out.format === "npy") return removePart(spec);
+  if (!isUrl(out.path)) await removeLateFiles(out.path, id);
 }
 
 /** Returns the names in a folder, or an empty list if the folder does not exist. */
@@ -115,8 +119,9 @@ export async function abandon(spec: JobSpec): Promise<void> {
   if (out.format === "npy") return removePart(spec);
   if (isUrl(out.path)) return endPending(spec, true);
   const found = await readClaim(out.path);
+  if (found === null) return removeUnclaimed(out.path);
   // The array may already belong to a later job.
-  if (found?.id !== spec.id) return;
+  if (found.id !== spec.id) return;
   if (inPlace) return giveUpClaim(out.path, found);
   // The chunks are in the folder `c`. The claim names the job of the remaining files, so it is removed last. A
   // published array is kept, because an identical job may have written it earlier.
@@ -124,7 +129,7 @@ export async function abandon(spec: JobSpec): Promise<void> {
     await fs.rm(path.join(out.path, "c"), { recursive: true, force: true });
   await giveUpClaim(out.path, found);
   // A folder that is not empty contains files of other programs.
-  await fs.rmdir(out.path).catch(() => {});
+  await removeEmpty(out.path);
 }
 
 /**

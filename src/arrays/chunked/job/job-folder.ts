@@ -6,7 +6,7 @@
 import * as fs from "node:fs/promises";
 import * as path from "node:path";
 import { TensorError } from "../../../core/errors.ts";
-import { isCode, makeFolders, placeError, withFile } from "../../boxes/file.ts";
+import { isCode, makeFolders, placeError, removeEmpty, withFile } from "../../boxes/file.ts";
 import { fileOf } from "../stages/context.ts";
 import { checkPath } from "./arguments.ts";
 import { abandon, cleanUp, namesIn } from "./finish.ts";
@@ -95,8 +95,10 @@ export async function removeJob(folder: string, id?: string): Promise<void> {
 
 async function removeAll(folder: string, id: string | undefined): Promise<void> {
   const spec = await findSpec(folder);
-  if (spec === null && id !== undefined) return removeRest(folder);
-  if (spec === null) return checkEmpty(folder);
+  if (spec === null) {
+    if (id === undefined) await checkEmpty(folder);
+    return removeRest(folder);
+  }
   if (id !== undefined && spec.id !== id) return;
   await checkFolderOf(folder);
   const isOver = await isDone(folder);
@@ -107,7 +109,7 @@ async function removeAll(folder: string, id: string | undefined): Promise<void> 
   if ((await findSpec(folder))?.id !== spec.id) return removeRest(folder);
   for (const file of [specFile(folder), fileOf.done(folder)])
     await fs.rm(file, { force: true, recursive: true });
-  await fs.rmdir(folder).catch(() => {});
+  await removeEmpty(folder);
 }
 
 /** @throws TensorError `malformed-file` if a folder without a job has contents, or is a file */
@@ -126,5 +128,5 @@ async function removeRest(folder: string): Promise<void> {
   const names = await namesIn(folder);
   if (!names.every(isMark)) return;
   await fs.rm(fileOf.done(folder), { force: true });
-  await fs.rmdir(folder).catch(() => {});
+  await removeEmpty(folder);
 }

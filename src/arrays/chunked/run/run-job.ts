@@ -123,7 +123,7 @@ export async function runBegun(
     }
     await runStages(context, options, freeOf);
   } catch (error) {
-    if (!(await job.isComplete())) throw placeError(error);
+    if (!(await job.isComplete().catch(() => false))) throw placeError(error);
     await cleanUpOutput(spec);
   }
 }
