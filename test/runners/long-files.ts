@@ -1,5 +1,6 @@
 /** Seconds of processor time of the test files that take at least one. Others take a quarter on average. */
 export const LONG: Readonly<Record<string, number>> = {
+  "arrays/faults": 20,
   "platform/chunked": 3.5,
   "insight/diagnose": 3.4,
   "platform/cli-process": 2.8,

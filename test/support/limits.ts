@@ -168,7 +168,10 @@ function drawn(builtIn: number, extreme: Extreme, random: Random): number {
 }
 
 /** Every record with drawn values. @param turn another draw of the same seed, such as the number of a case */
-function draw(turn: number, seed: number): Map<Name, Record<string, number>> {
+export function drawLimits(
+  turn: number,
+  seed = LIMITS_SEED,
+): { readonly [R in Name]?: Partial<Records[R]> } {
   const random = fixedRandom(seed * 1_000_003 + turn);
   const drawnOf = (name: Name): Record<string, number> => {
     const extremes: [string, Extreme][] = Object.entries(EXTREMES[name]);
@@ -177,7 +180,7 @@ function draw(turn: number, seed: number): Map<Name, Record<string, number>> {
       extremes.map(([field, extreme]) => [field, drawn(builtIn[field], extreme, random)]),
     );
   };
-  return new Map(NAMES.map((name) => [name, drawnOf(name)]));
+  return Object.fromEntries(NAMES.map((name) => [name, drawnOf(name)]));
 }
 
 /** Sets limits until the function that it returns is called. */
@@ -197,8 +200,7 @@ export function setLimits(values: {
  * @param seed for a test whose assertion holds for certain limits alone
  */
 export function withLimits<T>(turn: number, body: () => T, seed = LIMITS_SEED): T {
-  const values = Object.fromEntries(draw(turn, seed));
-  const restore = setLimits(values);
+  const restore = setLimits(drawLimits(turn, seed));
   const explained = (error: unknown): Error =>
     new Error(`with LIMITS=${seed}, turn ${turn}: ${String(error)}`, { cause: error });
   let result: T;

@@ -154,8 +154,22 @@ export interface S3Memory {
   close(): void;
 }
 
-/** @param verifier the verifier of signatures; null accepts every request */
-export async function serveS3(verifier: Verifier | null): Promise<S3Memory> {
+/** A request that is about to be answered; `answer` performs it. */
+export interface S3Exchange {
+  readonly method: string;
+  readonly url: string;
+  readonly response: http.ServerResponse;
+  answer(): S3Answer;
+}
+
+/**
+ * @param verifier the verifier of signatures; null accepts every request
+ * @param quirk is called before each accepted request, and returns true if it has answered
+ */
+export async function serveS3(
+  verifier: Verifier | null,
+  quirk: (exchange: S3Exchange) => boolean = () => false,
+): Promise<S3Memory> {
   const objects = new Map<string, Uint8Array>();
   const [asked, refused]: string[][] = [[], []];
   const server = http.createServer((request, response) => {
@@ -167,12 +181,11 @@ export async function serveS3(verifier: Verifier | null): Promise<S3Memory> {
       const received = { method, url, headers, body: new Uint8Array(Buffer.concat(pieces)) };
       asked.push(`${method} ${url}`);
       const refusal = verifier === null ? null : await refusalFor(received, verifier);
-      const {
-        status,
-        body = "",
-        ...more
-      } = refusal === null ? answerOf(objects, received) : { status: 403, body: errorOf(refusal) };
+      const answer = (): S3Answer =>
+        refusal === null ? answerOf(objects, received) : { status: 403, body: errorOf(refusal) };
       if (refusal !== null) refused.push(`${refusal} ${method} ${url}`);
+      else if (quirk({ method, url, response, answer })) return;
+      const { status, body = "", ...more } = answer();
       response.writeHead(status, {
         date: new Date(verifier?.now() ?? Date.now()).toUTCString(),
         ...more,
@@ -192,7 +205,7 @@ export async function serveS3(verifier: Verifier | null): Promise<S3Memory> {
 const errorOf = (code: string): string =>
   `<?xml version="1.0"?><Error><Code>${code}</Code><Message>no</Message></Error>`;
 
-interface S3Answer {
+export interface S3Answer {
   readonly status: number;
   readonly body?: string | Uint8Array;
   readonly [header: string]: unknown;
