@@ -7,7 +7,7 @@ export class Workspace {
   /** Runs WebAssembly kernels on shared memory, without copies. */
   readonly executor: Executor;
   readonly #buffers = new Map<string, Uint8Array>();
-  readonly #lanes: Workspace[] = [];
+  readonly #lanes: (Workspace | undefined)[] = [];
 
   constructor(executor = chooseExecutor("wasm").executor) {
     this.executor = executor;
@@ -36,7 +36,8 @@ export class Workspace {
   clear(): void {
     for (const buffer of this.#buffers.values()) this.executor.recycle(buffer);
     this.#buffers.clear();
-    for (const lane of this.#lanes) lane.clear();
+    // A lane whose first step failed has no workspace.
+    for (const lane of this.#lanes) lane?.clear();
   }
 
   #buffer(name: string, length: number): Uint8Array {
