@@ -283,8 +283,8 @@ class Run {
           : !fs.existsSync(output);
     // A folder that this user may not remove stays, empty.
     const stays = (folder: string): boolean =>
-      this.faults().some((line) => line.includes(`rmdir ${path.relative(root, folder)} `)) &&
-      Object.keys(contentsOf(folder)).length === 0;
+      this.faults().some((line) => line.includes(`rmdir ${path.relative(root, folder)}`)) &&
+      Object.values(contentsOf(folder)).every((content) => content === "/");
     if (!isAbsent && !stays(output)) await this.#check();
     const left = this.#left(before, this.#case.made.out === "data" ? "data" : null).filter(
       (name) =>
