@@ -217,9 +217,12 @@ test(
     fs.writeFileSync(path.join(place, "zarr.json"), own);
     const group = await openGroup(place);
     await group.consolidate();
-    const text = fs.readFileSync(path.join(place, "zarr.json"), "utf8");
-    assert.ok(text.includes(member.trim()), text);
-    assert.ok(text.endsWith(own.slice(1)), text);
+    const plain = (text: string): string =>
+      text.replaceAll(/\s+/g, "").replaceAll("\\u00fc", "\u00fc");
+    const textOf = (file: string): string => plain(fs.readFileSync(file, "utf8"));
+    const text = textOf(path.join(place, "zarr.json"));
+    assert.ok(text.includes(`"time":${plain(member)}`), text);
+    assert.ok(text.startsWith(plain(own).slice(0, -1)), text);
     const [, , time] = await (await openGroup(place)).members();
     assert.deepEqual(time.metadata, (await group.members())[2].metadata);
     assert.equal((time.metadata["attributes"] as { nan: number }).nan, NaN);
@@ -229,9 +232,7 @@ test(
     write(path.join(old, "x/.zgroup"), { zarr_format: 2 });
     fs.writeFileSync(path.join(old, "x/.zattrs"), ODD);
     await (await openGroup(old)).consolidate();
-    assert.ok(
-      fs.readFileSync(path.join(old, ".zmetadata"), "utf8").includes(`"x/.zattrs": ${ODD}`),
-    );
+    assert.ok(textOf(path.join(old, ".zmetadata")).includes(`"x/.zattrs":${plain(ODD)}`));
   },
 );
 

@@ -707,21 +707,17 @@ test("text ends at the first quote without a backslash of its own, however long 
   }
 });
 
-test("a member of an object's text is replaced or added, and nothing else changes", () => {
+test("a member of an object is replaced or added, and the numbers keep their text", () => {
   const after = (text: string, name: string): string =>
-    new TextDecoder().decode(withMember(utf8(text), "zarr.json", name, "[7]"));
+    printJson(withMember(parse(text), name, [7])).replaceAll(/\s+/g, "");
   for (const [text, expected] of [
-    ['{"a": {"b": 1}, "b" : 1.0 }', '{"a": {"b": 1}, "b" : [7] }'],
-    ['\n{"b":{"b":[]},"c":1}', '\n{"b":[7],"c":1}'],
-    ['{"x": "\\"b\\": 1", "b": null}\n', '{"x": "\\"b\\": 1", "b": [7]}\n'],
+    ['{"a": {"b": 1.0}, "b" : 1.0, "c": 2.0 }', '{"a":{"b":1.0},"b":[7],"c":2.0}'],
+    ['\n{"b":{"b":[]},"c":1e2}', '{"b":[7],"c":1e2}'],
+    ["{}", '{"b":[7]}'],
+    ['{"__proto__": 1}', '{"__proto__":1,"b":[7]}'],
   ]) {
     assert.equal(after(text, "b"), expected);
   }
-  for (const text of ["{}", " { } ", '{"a": {"b": 1}}', '{"__proto__": 1}']) {
-    const { b, ...rest } = JSON.parse(after(text, "b"));
-    assert.deepEqual([b, rest], [[7], JSON.parse(text)]);
-  }
-  assertRefused("malformed-file", {}, () => after("[{}]", "b"));
 });
 
 test("what stands in the wrong position is shown, up to 20 characters of it", () => {

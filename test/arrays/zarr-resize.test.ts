@@ -171,14 +171,18 @@ const asWritten = (shape: string): string => `{
   "attributes": {"shape": [9], "float": 1.0, "nan": NaN, "low": -Infinity, "zero": -0.0, "big": 1180591620717411303424,
     "long": 12345678901234567890123456789012345678901234567890, "far": 1e400, "text": "\\u00fc\u{1f600}\\/", "a": {"b": []}}}`;
 
-test("append and resize leave all metadata but the shape as they are written", async () => {
+test("append and resize leave all metadata but the shape, and the text of numbers", async () => {
   const store = new MemoryStore();
   await store.put("zarr.json", [new TextEncoder().encode(asWritten("[\n2 ]"))]);
-  const textOf = (): string => new TextDecoder().decode(store.objects.get("zarr.json"));
+  // Outside of text, blanks mean nothing.
+  const plain = (text: string): string => text.replaceAll(/\s+/g, "");
+  const textOf = (): string => plain(new TextDecoder().decode(store.objects.get("zarr.json")));
+  const expected = (shape: string): string =>
+    plain(asWritten(shape)).replace("\\u00fc", "\u00fc").replace("\\/", "/");
   await append(await opened(store), tensor("int32", [3], [1, 2, 3]));
-  assert.equal(textOf(), asWritten("[5]"));
+  assert.equal(textOf(), expected("[5]"));
   await resize(await opened(store), [1]);
-  assert.equal(textOf(), asWritten("[1]"));
+  assert.equal(textOf(), expected("[1]"));
 });
 
 test("an array that got another shape is not written by the object that has the old one", async () => {

@@ -31,7 +31,6 @@ import { bytesOf } from "../../core/tensor/storage.ts";
 import { Buffers } from "./chunks/buffers.ts";
 import type { Unfinished } from "./claims.ts";
 import { namingPage, readBox } from "./chunks/decode.ts";
-import { checkWritten } from "./codecs/blosc.ts";
 import { encodeClipped } from "./chunks/encode.ts";
 import { lengthOf } from "./codecs/gzip.ts";
 import { heldBytes } from "./chunks/held.ts";
@@ -156,21 +155,13 @@ export class ZarrArray extends BaseArray implements PendingArray {
   }
 
   async stateOf(start: readonly number[], shape: readonly number[]): Promise<string> {
-    const parts = [...chunksOf(start, shape, this.chunkShape)];
-    const states = new Map<string, string>();
-    if (parts.length === 1) {
-      // Usually, a box is a single chunk.
-      const key = printKey(this.metadata.keys, parts[0].at);
-      return `${key} ${await this.store.stateOf(key)}`;
-    }
+    const states: string[] = [];
+    const parts = chunksOf(start, shape, this.chunkShape);
     await inParallel(parts, this.store.concurrency, async ({ at }) => {
       const key = printKey(this.metadata.keys, at);
-      states.set(key, await this.store.stateOf(key));
+      states.push(`${key} ${await this.store.stateOf(key)}`);
     });
-    return [...states]
-      .map(([key, state]) => `${key} ${state}`)
-      .toSorted()
-      .join("\n");
+    return states.toSorted().join("\n");
   }
 
   override async readChunk(at: readonly number[], into: Uint8Array): Promise<boolean> {
@@ -208,7 +199,7 @@ export class ZarrArray extends BaseArray implements PendingArray {
   ): Promise<boolean> {
     if (source === null) {
       await this.#checkKeys(at);
-      this.#fill(into, box.shape);
+      fillBox(into, box.shape, this.metadata.fill);
       return false;
     }
     const where = `the chunk ${printKey(this.metadata.keys, at)} of ${this.store.path}`;
@@ -229,10 +220,6 @@ export class ZarrArray extends BaseArray implements PendingArray {
     const nested = await this.store.open(key);
     await nested?.close();
     if (nested !== null) throw nestedKeys(this.store, key, printKey(keys, at));
-  }
-
-  #fill(into: Place, shape: readonly number[]): void {
-    fillBox(into, shape, this.metadata.fill);
   }
 
   override async writeChunk(at: readonly number[], from: Uint8Array): Promise<void> {
@@ -343,7 +330,6 @@ export class ZarrArray extends BaseArray implements PendingArray {
    */
   checkWritable(): void {
     if (!this.isCurrent) throw changedSince(this.store);
-    checkWritten(this.codecs, this.store.path);
     checkEncodable(this.#pipeline, this.store.path);
   }
 }

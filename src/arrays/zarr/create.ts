@@ -1,22 +1,24 @@
 /** Converts options for a new array to metadata. */
 
 import type { ChunkedArray } from "../boxes/array.ts";
-import { checkNames, factOf, isArray, optionsOf, wrongOption } from "../../core/foreign.ts";
+import { checkNames, isArray, optionsOf, wrongOption } from "../../core/foreign.ts";
 import { isTensorError, TensorError } from "../../core/errors.ts";
 import { checkDType, isNumericStorage, rowOf, type DType } from "../../core/tensor/dtype.ts";
 import { bytesOf, classOf } from "../../core/tensor/storage.ts";
 import { tensor } from "../../core/tensor/tensor.ts";
 import type { ScalarInput } from "../../core/tensor/arguments.ts";
 import { ZarrArray } from "./array.ts";
-import { nameOfShuffle, unwrittenOf, WRITTEN } from "./codecs/blosc.ts";
-import { FILTER_NAMES } from "./codecs/filters.ts";
-import { printDataType, printNumpyType, zeroOf } from "./data-types.ts";
+import { nameOfShuffle } from "./codecs/blosc.ts";
+import { isFilter } from "./codecs/filters.ts";
+import { CODECS } from "./codecs/registry.ts";
+import { printDataType, zeroOf } from "./data-types.ts";
+import { parseShape } from "./fields.ts";
 import { isList, isObject, type Json, type JsonObject } from "./json.ts";
 import {
+  areNames,
   checkGrid,
   newAttributes,
   parseCodecs,
-  parseShape,
   type Codec,
   type Metadata,
 } from "./metadata.ts";
@@ -50,20 +52,10 @@ export interface CreateOptions {
   readonly s3?: S3Options | undefined;
 }
 
-const NAMES = [
-  "like",
-  "dtype",
-  "shape",
-  "chunkShape",
-  "shards",
-  "codecs",
-  "zarrFormat",
-  "fillValue",
-  "attributes",
-  "dimensionNames",
-  "overwrite",
-  "s3",
-];
+const NAMES =
+  "like dtype shape chunkShape shards codecs zarrFormat fillValue attributes dimensionNames overwrite s3".split(
+    " ",
+  );
 
 /** Alternative option names, from zarr-python and from Zarr's metadata. */
 export const MEANT: Readonly<Record<string, string>> = {
@@ -92,12 +84,15 @@ export function checkOverwrite(overwrite: unknown): void {
 
 /**
  * Throws an `attribute`, `dtype`, `shape-mismatch`, `rank` or `too-large` error for options that do not describe a
- * valid array.
+ * valid array, and `attribute` for codecs that support only reading.
  */
 export function metadataOf(given: CreateOptions, where: string): Metadata {
   const options = createOptionsOf(given);
   try {
-    return newMetadata(options, where);
+    const metadata = newMetadata(options, where);
+    const { dtype, chunkShape, codecs } = metadata;
+    checkEncodable(makePipeline(dtype, chunkShape, codecs, where), where);
+    return metadata;
   } catch (error) {
     // The parser reports a file error, but here an option is wrong.
     if (!isTensorError(error, "malformed-file", "unsupported-file")) throw error;
@@ -105,14 +100,6 @@ export function metadataOf(given: CreateOptions, where: string): Metadata {
     const fields = { key, got, expected, allowed, limit, file };
     throw new TensorError("attribute", message, fields, { cause: error });
   }
-}
-
-/** Throws the errors of `metadataOf`, or `attribute` for codecs that support only reading. */
-export function writableMetadataOf(options: CreateOptions, where: string): Metadata {
-  const metadata = metadataOf(options, where);
-  const { dtype, chunkShape, codecs } = metadata;
-  checkEncodable(makePipeline(dtype, chunkShape, codecs, where), where);
-  return metadata;
 }
 
 function newMetadata(options: CreateOptions, where: string): Metadata {
@@ -129,7 +116,8 @@ function newMetadata(options: CreateOptions, where: string): Metadata {
   checkGrid(shape, inner, where);
   checkGrid(shape, chunkShape, where);
   const codecs = codecsOf(options, like?.codecs ?? [], type, shape.length, where);
-  const metadata: Metadata = {
+  const { attributes } = options;
+  return {
     version: 3,
     dtype: type,
     shape,
@@ -137,14 +125,9 @@ function newMetadata(options: CreateOptions, where: string): Metadata {
     codecs: shards == null ? codecs : [shardsOf(inner, codecs)],
     fill: fillOf(type, fillValue, like?.dtype === type ? like.fill : undefined),
     keys: { name: "default", separator: "/" },
-    attributes:
-      options.attributes === undefined
-        ? (like?.attributes ?? {})
-        : newAttributes(options.attributes),
+    attributes: attributes === undefined ? (like?.attributes ?? {}) : newAttributes(attributes),
     dimensionNames: namesOf(options.dimensionNames, shape.length, like?.dimensionNames ?? null),
   };
-  makePipeline(type, chunkShape, metadata.codecs, where);
-  return metadata;
 }
 
 /** Converts a list of integers, which may be a typed array, to JSON. */
@@ -154,8 +137,6 @@ function needed(value: unknown, name: string): Json {
   throw wrongOption(name, "a list of integers", value);
 }
 
-const isName = (one: unknown): boolean => one === null || typeof one === "string";
-
 /** Returns the given dimension names or, if the rank is the same, those of the array in `like`. */
 function namesOf(
   names: unknown,
@@ -163,16 +144,9 @@ function namesOf(
   inherited: Metadata["dimensionNames"],
 ): Metadata["dimensionNames"] {
   if (names === undefined) return inherited?.length === rank ? inherited : null;
-  if (isArray(names) && names.length === rank && names.every(isName)) return [...names] as string[];
-  throw new TensorError(
-    "attribute",
-    `dimensionNames must be a list of names or nulls, one for each of the axes (${rank})`,
-    {
-      key: "dimensionNames",
-      got: factOf(names),
-      expected: rank,
-    },
-  );
+  if (areNames(names, rank)) return [...names];
+  const must = `a list of names or nulls, one for each of the axes (${rank})`;
+  throw wrongOption("dimensionNames", must, names, { expected: rank });
 }
 
 /** The defaults that the array in `like` provides. */
@@ -265,108 +239,51 @@ function codecsOf(
   where: string,
 ): Codec[] {
   const given: unknown = own ?? inherited;
-  if (!isArray(given)) {
-    throw wrongOption("codecs", "a list", given);
-  }
-  if (zarrFormat !== 2 && includesCodec(given as Json, "zlib")) {
-    const sentence =
-      "zlib is a codec of Zarr v2, which readers of v3 do not know; use gzip, the same compression";
-    throw new TensorError("attribute", sentence, { key: "codecs", got: "zlib", nearest: "gzip" });
-  }
-  for (const one of given) checkCodecKeys(one);
+  if (!isArray(given)) throw wrongOption("codecs", "a list", given);
+  for (const one of given) checkCodec(one, zarrFormat);
   const newer = newerCodecs(parseCodecs(given as Json, where), rank, where, zarrFormat);
-  const isFiltered = newer.some(({ name }) => FILTER_NAMES.includes(name));
+  const isFiltered = newer.some(({ name }) => isFilter(name));
   const codecs = newer.map((codec) => withDefaults(codec, dtype, isFiltered));
-  const unwritten = unwrittenOf(codecs);
-  if (unwritten !== null) {
-    const sentence = `${unwritten} in blosc can be read but not written; choose another codec (codecs, --codec), such as zstd, or blosc with ${WRITTEN.join(", ")}`;
-    throw new TensorError("attribute", sentence, {
-      key: "codecs",
-      got: unwritten,
-      allowed: WRITTEN,
-    });
-  }
   if (codecs.some(({ name }) => TO_BYTES.has(name))) return codecs;
-  const before = codecs.findLastIndex(isOfElements) + 1;
+  const before = codecs.findLastIndex(({ name }) => name === "transpose" || isFilter(name)) + 1;
   return codecs.toSpliced(before, 0, withDefaults({ name: "bytes" }, dtype, isFiltered));
 }
-
-const isOfElements = ({ name }: Codec): boolean =>
-  name === "transpose" || FILTER_NAMES.includes(name);
 
 /** The codecs that convert elements to bytes. */
 const TO_BYTES = new Set(["bytes", "sharding_indexed", "packbits"]);
 
-/** The configuration keys of each codec (Zarr v3, "codecs" of zarr-specs and zarr-extensions). */
-const CONFIGURATIONS: Readonly<Record<string, readonly string[]>> = {
-  bytes: ["endian"],
-  transpose: ["order"],
-  gzip: ["level"],
-  zlib: ["level"],
-  zstd: ["level", "checksum"],
-  blosc: ["cname", "clevel", "shuffle", "typesize", "blocksize"],
-  crc32c: [],
-  sharding_indexed: ["chunk_shape", "codecs", "index_codecs", "index_location"],
-  packbits: ["padding_encoding", "first_bit", "last_bit"],
-  "numcodecs.gzip": ["level"],
-  "numcodecs.zlib": ["level"],
-  "numcodecs.zstd": ["level", "checksum"],
-  "numcodecs.blosc": ["cname", "clevel", "shuffle", "typesize", "blocksize"],
-  "numcodecs.lz4": ["acceleration"],
-  "numcodecs.shuffle": ["elementsize"],
-  "numcodecs.crc32c": ["location"],
-  "numcodecs.crc32": ["location"],
-  "numcodecs.delta": ["dtype", "astype"],
-  "numcodecs.packbits": [],
-};
-
 /**
- * Checks the configuration keys of a codec, because a misspelled key would be written into the file and ignored. Throws
- * an `attribute` error for any unknown key.
+ * Checks a codec and the codecs within shards. A misspelled key would be written into the file and ignored, so unknown
+ * keys are an `attribute` error.
  */
-function checkCodecKeys(codec: unknown): void {
-  if (!isObject(codec as Json)) return;
-  const { name, configuration, ...rest } = codec as JsonObject;
+function checkCodec(codec: unknown, zarrFormat: number | undefined): void {
+  const given = isObject(codec as Json) ? (codec as JsonObject) : { name: codec as Json };
+  const { name, configuration, ...rest } = given;
   const meant = { id: "name", config: "configuration" };
   checkNames("key of a codec", rest, ["name", "configuration"], {}, meant);
-  if (typeof name !== "string" || !isObject(configuration)) return;
-  if (!Object.hasOwn(CONFIGURATIONS, name)) return;
-  checkNames(`key of the configuration of ${name}`, configuration, CONFIGURATIONS[name], {});
+  if (name === "zlib" && zarrFormat !== 2) {
+    const sentence =
+      "zlib is a codec of Zarr v2, which readers of v3 do not know; use gzip, the same compression";
+    throw new TensorError("attribute", sentence, { key: "codecs", got: "zlib", nearest: "gzip" });
+  }
+  const row = typeof name === "string" ? CODECS[name] : undefined;
+  if (row === undefined || !isObject(configuration)) return;
+  checkNames(`key of the configuration of ${String(name)}`, configuration, row.keys, {});
   for (const inner of [configuration.codecs, configuration.index_codecs]) {
-    if (isList(inner)) inner.forEach(checkCodecKeys);
+    if (isList(inner)) inner.forEach((one) => checkCodec(one, zarrFormat));
   }
 }
 
-/** Returns true if the codecs, or the codecs within shards, include a codec with this name. */
-const includesCodec = (codecs: Json, wanted: string): boolean =>
-  isList(codecs) &&
-  codecs.some((codec) => {
-    if (!isObject(codec)) return codec === wanted;
-    const { name, configuration } = codec;
-    return (
-      name === wanted || (isObject(configuration) && includesCodec(configuration.codecs, wanted))
-    );
-  });
-
 /** Completes codec configurations with zarr-python's defaults. */
 function withDefaults(codec: Codec, dtype: DType, isFiltered: boolean): Codec {
+  const { name } = codec;
   const { bytes, lanes } = rowOf(dtype);
-  const defaults: Readonly<Record<string, JsonObject>> = {
-    bytes: { endian: "little" },
-    gzip: { level: 5 },
-    zlib: { level: 1 },
-    zstd: { level: 0, checksum: false },
-    blosc: { cname: "zstd", clevel: 5, shuffle: "shuffle", typesize: bytes, blocksize: 0 },
-    "numcodecs.shuffle": { elementsize: bytes },
-    "numcodecs.delta": { dtype: printNumpyType(dtype, false) },
-  };
   // For one-byte elements, an `endian` setting would mislead other readers. A filter may widen elements.
-  if (codec.name === "bytes" && bytes / lanes === 1 && !isFiltered) return { name: "bytes" };
-  const known = Object.hasOwn(defaults, codec.name) ? defaults[codec.name] : {};
-  const configuration = { ...known, ...codec.configuration };
+  if (name === "bytes" && bytes / lanes === 1 && !isFiltered) return { name };
+  const configuration = { ...CODECS[name]?.defaults?.(dtype), ...codec.configuration };
   // zarr-python requires a configuration for the codecs of numcodecs.
-  const isEmpty = Object.keys(configuration).length === 0 && !codec.name.startsWith("numcodecs.");
-  return isEmpty ? { name: codec.name } : { name: codec.name, configuration };
+  const isEmpty = Object.keys(configuration).length === 0 && !name.startsWith("numcodecs.");
+  return isEmpty ? { name } : { name, configuration };
 }
 
 /** Returns a sharding codec with the index codecs that the specification recommends. */

@@ -1,6 +1,6 @@
 /** Converts data type names and fill values between Zarr's forms and this package's. */
 
-import { factOf, isArray, printValue, wrongValue } from "../../core/foreign.ts";
+import { factOf, isArray, printValue } from "../../core/foreign.ts";
 import { malformed, TensorError } from "../../core/errors.ts";
 import {
   allocate,
@@ -12,66 +12,50 @@ import {
 } from "../../core/tensor/dtype.ts";
 import { bytesOf, keepBits } from "../../core/tensor/storage.ts";
 import { reader, writer } from "../../core/tensor/scalar.ts";
+import { wrongField } from "./fields.ts";
 import { isObject, type Json } from "./json.ts";
 
 /**
- * Zarr's data type names, according to the specification or the registry of extensions. The name is null for text,
- * which this package does not support in Zarr. `float8_e4m3fn` is not registered, but TensorStore writes this name.
+ * The data types whose names in Zarr, according to the specification or the registry of extensions, differ from this
+ * package's. `float8_e4m3fn` is not registered, but TensorStore writes this name.
  */
-const NAMES: Readonly<Record<DType, string | null>> = {
-  bool: "bool",
-  string: null,
-  float16: "float16",
-  bfloat16: "bfloat16",
-  float32: "float32",
-  float64: "float64",
-  int8: "int8",
-  int16: "int16",
-  int32: "int32",
-  int64: "int64",
-  uint8: "uint8",
-  uint16: "uint16",
-  uint32: "uint32",
-  uint64: "uint64",
-  complex64: "complex64",
-  complex128: "complex128",
+const OTHER_NAMES: Partial<Readonly<Record<DType, string>>> = {
   float8e4m3fn: "float8_e4m3fn",
   float8e4m3fnuz: "float8_e4m3fnuz",
   float8e5m2: "float8_e5m2",
   float8e5m2fnuz: "float8_e5m2fnuz",
-  uint4: "uint4",
-  int4: "int4",
   float4e2m1: "float4_e2m1fn",
   float8e8m0: "float8_e8m0fnu",
-  uint2: "uint2",
-  int2: "int2",
   float6e2m3: "float6_e2m3fn",
   float6e3m2: "float6_e3m2fn",
 };
 
-const DTYPE_OF: ReadonlyMap<string | null, DType> = new Map([
-  ...DTYPE_NAMES.map((dtype) => [NAMES[dtype], dtype] as const),
+/** All data types except text, which this package does not support in Zarr. */
+const SUPPORTED = DTYPE_NAMES.filter((dtype) => dtype !== "string");
+
+const DTYPE_OF: ReadonlyMap<string, DType> = new Map([
+  ...SUPPORTED.map((dtype) => [printDataType(dtype), dtype] as const),
   ["complex_float32", "complex64"],
   ["complex_float64", "complex128"],
 ]);
 
-/** Advice about unsupported data types, by the beginning of their names. */
+/** Advice about unsupported data types, by their names in Zarr v3 or v2. */
 const ADVICE: readonly (readonly [RegExp, string])[] = [
-  [/^string$|utf32|^bytes$|^r\d+$|null_terminated/, "save the text as numbers, such as ids"],
-  [/datetime|timedelta/, "save them as int64"],
-  [/^struct/, "save each field as a separate array"],
+  [
+    /^string$|utf32|^bytes$|^r\d+$|null_terminated|^\W?[USO]/,
+    "save the text as numbers, such as ids",
+  ],
+  [/datetime|timedelta|^\W?[Mm]\d/, "save them as int64"],
+  [/^struct|^\W?V/, "save each field as a separate array"],
   [/^complex_/, "save them as complex64"],
   [/^float[468]_/, "save them as float16"],
 ];
 
-const unreadType = (name: string, where: string): TensorError => {
+function unreadType(key: "data_type" | "dtype", name: string, where: string): TensorError {
   const advice = ADVICE.find(([pattern]) => pattern.test(name))?.[1] ?? "save it as another type";
-  return new TensorError(
-    "dtype",
-    `the data type ${printValue(name)} of ${where} is not supported; ${advice}`,
-    { key: "data_type", file: where, got: factOf(name) },
-  );
-};
+  const sentence = `the ${key} ${printValue(name)} of ${where} is not supported; ${advice}`;
+  return new TensorError("dtype", sentence, { key, file: where, got: factOf(name) });
+}
 
 /**
  * Parses `data_type`. Throws `dtype` for an unsupported data type, or `malformed-file` for a value that is not a data
@@ -79,41 +63,28 @@ const unreadType = (name: string, where: string): TensorError => {
  */
 export function parseDataType(value: Json | undefined, where: string): DType {
   const named = isObject(value) ? value.name : value;
-  if (typeof named !== "string") {
-    throw wrongValue("malformed-file", `the data_type of ${where} must be a name`, value, {
-      key: "data_type",
-      file: where,
-    });
-  }
+  if (typeof named !== "string") throw wrongField("data_type", where, "a name", value);
   const dtype = DTYPE_OF.get(named);
-  if (dtype === undefined) throw unreadType(named, where);
+  if (dtype === undefined) throw unreadType("data_type", named, where);
   return dtype;
 }
 
 /** Returns Zarr's name for a data type. Throws a `dtype` error for text. */
 export function printDataType(dtype: DType): string {
-  const name = NAMES[dtype];
-  if (name !== null) return name;
-  throw new TensorError(
-    "dtype",
-    `an array of ${dtype} cannot be saved as Zarr; save the text as numbers, such as ids`,
-    { key: "dtype", got: dtype },
-  );
+  if (dtype !== "string") return OTHER_NAMES[dtype] ?? dtype;
+  const sentence = `an array of ${dtype} cannot be saved as Zarr; save the text as numbers, such as ids`;
+  throw new TensorError("dtype", sentence, { key: "dtype", got: dtype });
 }
 
-/** NumPy's type codes, which Zarr v2 uses. */
-const NUMPY: ReadonlyMap<string, DType> = new Map(
-  DTYPE_NAMES.flatMap((dtype): (readonly [string, DType])[] => {
-    const { npy } = rowOf(dtype);
-    return npy === undefined || dtype === "string" || dtype === "bfloat16" ? [] : [[npy, dtype]];
-  }),
-);
+/**
+ * NumPy's type codes, which Zarr v2 uses. TensorStore writes types without a code into Zarr v2 under their v3 names, in
+ * little-endian order.
+ */
+const codeOf = (dtype: DType): string | null =>
+  dtype === "bfloat16" ? null : (rowOf(dtype).npy ?? null);
 
-/** Data types without a NumPy code, which TensorStore writes into Zarr v2 under their v3 names, in little-endian order. */
-const OF_TENSORSTORE: ReadonlyMap<string | null, DType> = new Map(
-  DTYPE_NAMES.filter((dtype) => rowOf(dtype).npy === undefined || dtype === "bfloat16").map(
-    (dtype) => [NAMES[dtype], dtype] as const,
-  ),
+const OF_NUMPY: ReadonlyMap<string | null, DType> = new Map(
+  SUPPORTED.map((dtype) => [codeOf(dtype), dtype]),
 );
 
 /** Parses a Zarr v2 data type, such as `<f4`, and its byte order. */
@@ -123,38 +94,24 @@ export function parseNumpyType(
 ): { readonly dtype: DType; readonly bigEndian: boolean } {
   if (typeof value !== "string") {
     const got = isArray(value) ? "fields" : printValue(value);
-    throw new TensorError(
-      "dtype",
-      `the dtype of ${where} is ${got}, but only plain data types are supported; save each field as a separate array`,
-      { key: "dtype", file: where, got: factOf(value) },
-    );
+    const sentence = `the dtype of ${where} is ${got}, but only plain data types are supported`;
+    const fields = { key: "dtype", file: where, got: factOf(value) };
+    throw new TensorError("dtype", `${sentence}; save each field as a separate array`, fields);
   }
   const [, order = "", letters = ""] = /^([<>|=]?)(.*)$/s.exec(value) ?? [];
-  const dtype = NUMPY.get(letters) ?? OF_TENSORSTORE.get(value);
-  if (dtype !== undefined) return { dtype, bigEndian: order === ">" };
-  const kind = {
-    M: "datetime",
-    m: "timedelta",
-    U: "string",
-    S: "string",
-    O: "string",
-    V: "struct",
-  };
-  const known = kind[letters.charAt(0) as keyof typeof kind];
-  if (known === undefined) throw unreadType(value, where);
-  const advice = ADVICE.find(([pattern]) => pattern.test(known))?.[1] ?? "";
-  throw new TensorError(
-    "dtype",
-    `the dtype ${printValue(value)} of ${where} is not supported; ${advice}`,
-    { key: "dtype", file: where, got: factOf(value) },
-  );
+  const named = DTYPE_OF.get(value);
+  const ofName = named !== undefined && codeOf(named) === null ? named : undefined;
+  const dtype = OF_NUMPY.get(letters) ?? ofName;
+  if (dtype === undefined) throw unreadType("dtype", value, where);
+  return { dtype, bigEndian: order === ">" };
 }
 
 /** Returns the Zarr v2 name of a data type, such as `<f4`. */
 export function printNumpyType(dtype: DType, isBig: boolean): string {
-  const { npy, bytes, lanes } = rowOf(dtype);
-  if (npy === undefined || dtype === "bfloat16") return printDataType(dtype);
-  return `${bytes / lanes === 1 ? "|" : isBig ? ">" : "<"}${npy}`;
+  const code = codeOf(dtype);
+  if (code === null) return printDataType(dtype);
+  const { bytes, lanes } = rowOf(dtype);
+  return `${bytes / lanes === 1 ? "|" : isBig ? ">" : "<"}${code}`;
 }
 
 /** Returns the bytes of a zero element. */
@@ -214,13 +171,9 @@ export function wrongFillValue(
   where: string,
   what = "fill_value",
 ): TensorError {
-  const shown = isArray(value) ? "a list" : printValue(value);
-  return malformed(`the ${what} of ${where} must be a value of ${dtype}, got ${shown}`, {
-    key: what,
-    file: where,
-    got: shown,
-    expected: dtype,
-  });
+  const got = isArray(value) ? "a list" : printValue(value);
+  const sentence = `the ${what} of ${where} must be a value of ${dtype}, got ${got}`;
+  return malformed(sentence, { key: what, file: where, got, expected: dtype });
 }
 
 /** Encodes a number, or a part of a complex number, as bytes, or returns null if the type cannot represent it. */

@@ -1,11 +1,12 @@
 /**
- * Opens and creates Zarr groups, which are folders that contain arrays and groups. The file also reads and writes
- * consolidated metadata, which lists all members of a group.
+ * Opens and creates Zarr groups, which are folders that contain arrays and groups. Consolidated metadata lists all
+ * members of a group in one file.
  */
 
 import { factOf, optionsOf, printValue, type Signal, wrongValue } from "../../core/foreign.ts";
 import type { ChunkedArray } from "../boxes/array.ts";
 import { malformed, TensorError, unsupported } from "../../core/errors.ts";
+import { objectIn } from "./fields.ts";
 import {
   isObject,
   MAX_JSON_BYTES,
@@ -14,7 +15,7 @@ import {
   withMember,
   type JsonObject,
 } from "./json.ts";
-import { newAttributes, parseAttributes, wrongFormat } from "./metadata.ts";
+import { checkNode, newAttributes, parseAttributes, wrongFormat } from "./metadata.ts";
 import { moduleOfNode } from "../boxes/node.ts";
 import { within } from "../boxes/urls.ts";
 import { absentGroup, unblocked } from "./absent.ts";
@@ -22,7 +23,7 @@ import { encodeText, openArray, storeOf } from "./open.ts";
 import { isFree } from "./room.ts";
 import { Forbidden, readKey } from "./read-key.ts";
 import type { S3Options } from "./stores/s3-options.ts";
-import type { Source, Store } from "./stores/store.ts";
+import type { Store } from "./stores/store.ts";
 
 /** Options of `openGroup`. */
 export interface GroupOptions {
@@ -87,7 +88,10 @@ export class ZarrGroup {
    * @throws TensorError `attribute` for a name that leads out of the group; the errors of `openArray`
    */
   async open(name: string): Promise<ChunkedArray> {
-    checkName(name);
+    if (typeof name !== "string" || !isInside(name)) {
+      const must = `the name of an array in a group must be a path such as "temperature" or "a/b"`;
+      throw wrongValue("attribute", must, name, { key: "name" });
+    }
     const { location, options } = this.#opened;
     return openArray(within(location, name), options);
   }
@@ -99,16 +103,13 @@ export class ZarrGroup {
    */
   async consolidate(): Promise<ZarrGroup> {
     const store = this.#store;
-    const members = await findMembers(store, this.version);
-    const { key, text } = await (this.version === 3 ? newList : oldList)(store, members);
+    const [key, json] = await listIn(store, await findMembers(store, this.version), this.version);
+    const text = encodeText(`${printJson(json)}\n`);
     if (text.length > MAX_JSON_BYTES) {
-      const sentence = `the metadata of the ${members.length} members of ${store.path} take ${text.length} bytes`;
+      const sentence = `the metadata of the members of ${store.path} take ${text.length} bytes`;
       const must = `a metadata file may have at most ${MAX_JSON_BYTES}; consolidate its subgroups instead`;
-      throw new TensorError("too-large", `${sentence}, but ${must}`, {
-        file: store.path,
-        got: text.length,
-        limit: MAX_JSON_BYTES,
-      });
+      const fields = { file: store.path, got: text.length, limit: MAX_JSON_BYTES };
+      throw new TensorError("too-large", `${sentence}, but ${must}`, fields);
     }
     // Metadata that would be nested too deeply is rejected here, because the group could not be opened afterwards.
     parseJson(text, `${key} of ${store.path}`);
@@ -148,7 +149,7 @@ interface OwnMetadata {
 export async function openGroup(location: string, options: GroupOptions = {}): Promise<ZarrGroup> {
   const given = optionsOf(options, ["s3", "signal"], {}) as GroupOptions;
   const store = await storeOf(location, given.s3, given.signal);
-  const own = await readGroup(store, "");
+  const own = await readGroup(store);
   if (own !== null) return new ZarrGroup(store, own, { location, options: given });
   throw await absentGroup(store);
 }
@@ -179,154 +180,88 @@ export async function createGroup(
   const text = encodeText(`${printJson(json)}\n`);
   if ((await isFree(store)) && (await unblocked(store, () => store.putNew("zarr.json", [text]))))
     return openGroup(location, given);
-  throw new TensorError(
-    "attribute",
-    `${store.path} already holds an array or a group; choose another path`,
-    { key: "location", file: store.path },
-  );
+  const sentence = `${store.path} already holds an array or a group; choose another path`;
+  throw new TensorError("attribute", sentence, { key: "location", file: store.path });
 }
 
-const readMetadata = async (
+/** Reads a metadata object, or returns null if the object does not exist. */
+async function readMetadata(
   store: Store,
   key: string,
-  forbidden?: Forbidden,
-): Promise<JsonObject | null> => {
-  const open = (name: string): Promise<Source | null> => store.open(name);
-  const text =
-    forbidden === undefined
-      ? await readKey(store, key, open)
-      : await forbidden.read(store, key, open);
+  read: Forbidden["read"] = readKey,
+): Promise<JsonObject | null> {
+  const text = await read(store, key, (name) => store.open(name));
   return text === null ? null : parseJson(text, `${key} of ${store.path}`);
-};
-
-/** Reads the text of a metadata object, or returns null if the object does not exist. */
-async function readText(store: Store, key: string): Promise<string | null> {
-  const text = await readKey(store, key, (name) => store.open(name));
-  if (text === null) return null;
-  parseJson(text, `${key} of ${store.path}`);
-  return new TextDecoder().decode(text);
 }
 
-/** Reads the metadata of the group at `prefix`, or returns null without a group. */
-async function readGroup(store: Store, prefix: string): Promise<OwnMetadata | null> {
+/** Reads the metadata of the group in a store, or returns null without a group. */
+async function readGroup(store: Store): Promise<OwnMetadata | null> {
   const forbidden = new Forbidden();
-  const json = await readMetadata(store, `${prefix}zarr.json`, forbidden);
-  if (json !== null) return parseGroup(json, store.path + prefix);
-  const old = await readMetadata(store, `${prefix}.zgroup`, forbidden);
+  const read: Forbidden["read"] = (...given) => forbidden.read(...given);
+  const { path } = store;
+  const json = await readMetadata(store, "zarr.json", read);
+  if (json !== null) {
+    checkNode(json, "group", "; name the group around it", path);
+    const attributes = parseAttributes(json.attributes, path);
+    // Consolidated metadata of an unknown kind is ignored.
+    const { consolidated_metadata: list } = json;
+    const isInline = isObject(list) && list.kind === "inline";
+    return { version: 3, attributes, members: isInline ? membersIn(list, path) : null };
+  }
+  const old = await readMetadata(store, ".zgroup", read);
   if (old === null) {
     forbidden.check();
     return null;
   }
-  if (old.zarr_format !== 2) throw wrongFormat(".zgroup", old, store.path, [2]);
-  const attributes = (await readMetadata(store, `${prefix}.zattrs`, forbidden)) ?? {};
-  const list = await readMetadata(store, `${prefix}.zmetadata`, forbidden);
-  const members = list === null ? null : parseOldList(list, store.path);
-  return { version: 2, attributes, members };
-}
-
-function parseGroup(json: JsonObject, where: string): OwnMetadata {
-  if (json.zarr_format !== 3) throw wrongFormat(null, json, where, [2, 3]);
-  if (json.node_type !== "group") {
-    const refuse = json.node_type === "array" ? unsupported : malformed;
-    throw refuse(
-      `${where} must be a group, got ${printValue(json.node_type)}; name the group around it`,
-      { key: "node_type", file: where, got: factOf(json.node_type), expected: "group" },
-    );
-  }
-  const attributes = parseAttributes(json.attributes, where);
-  const { consolidated_metadata: list } = json;
-  const members = list === undefined || list === null ? null : parseInline(list, where);
-  return { version: 3, attributes, members };
-}
-
-/** Parses the list of members in a group's metadata. Consolidated metadata of an unknown kind is ignored. */
-function parseInline(list: unknown, where: string): GroupMember[] | null {
-  const { kind, metadata } = isObject(list as JsonObject) ? (list as JsonObject) : {};
-  if (kind !== "inline") return null;
-  if (!isObject(metadata))
-    throw malformed(`the consolidated metadata of ${where} must have an object "metadata"`);
-  return Object.entries(metadata)
-    .map(([name, one]) => {
-      const isNode = isObject(one) && (one.node_type === "array" || one.node_type === "group");
-      if (!isNode || !isInside(name)) {
-        throw malformed(
-          `the consolidated metadata of ${where} must name members of the group, got ${printValue(name)}`,
-        );
-      }
-      return { name, kind: one.node_type as GroupMember["kind"], metadata: one };
-    })
-    .toSorted(byName);
-}
-
-/** Parses the members in a Zarr v2 file `.zmetadata`, which maps file names to contents. */
-function parseOldList({ metadata }: JsonObject, where: string): GroupMember[] {
-  if (!isObject(metadata))
-    throw malformed(`the .zmetadata of ${where} must have an object "metadata"`);
-  return Object.entries(metadata)
-    .flatMap(([key, one]): GroupMember[] => {
-      const [, name, file] = /^(.+)\/(\.zarray|\.zgroup)$/s.exec(key) ?? [];
-      if (name === undefined || !isObject(one)) return [];
-      if (!isInside(name))
-        throw malformed(
-          `the .zmetadata of ${where} must name members of the group, got ${printValue(key)}`,
-        );
-      return [{ name, kind: file === ".zarray" ? "array" : "group", metadata: one }];
-    })
-    .toSorted(byName);
-}
-
-/** A file with consolidated metadata. */
-interface MemberList {
-  readonly key: string;
-  readonly text: Uint8Array;
-}
-
-type Listed = Pick<GroupMember, "name" | "kind">;
-
-/** Returns a group's `zarr.json` with a list of the group's members. */
-async function newList(store: Store, members: readonly Listed[]): Promise<MemberList> {
-  const [key, file] = ["zarr.json", `zarr.json of ${store.path}`];
-  const metadata = await textsOf(
-    store,
-    members.map(({ name }) => [name, `${name}/${key}`]),
-  );
-  const list = `{"kind": "inline", "must_understand": false, "metadata": ${metadata}}`;
-  const own = (await readText(store, key)) ?? "";
-  return { key, text: withMember(encodeText(own), file, "consolidated_metadata", list) };
-}
-
-/** Returns the `.zmetadata` of a Zarr v2 group. */
-async function oldList(store: Store, members: readonly Listed[]): Promise<MemberList> {
-  const keys = members.flatMap(({ name, kind }) => [
-    `${name}/${kind === "array" ? ".zarray" : ".zgroup"}`,
-    `${name}/.zattrs`,
-  ]);
-  const metadata = await textsOf(
-    store,
-    [".zgroup", ".zattrs", ...keys].map((key) => [key, key]),
-  );
-  const text = `{"zarr_consolidated_format": 1, "metadata": ${metadata}}\n`;
-  return { key: ".zmetadata", text: encodeText(text) };
+  if (old.zarr_format !== 2) throw wrongFormat(".zgroup", old, path, [2]);
+  const attributes = (await readMetadata(store, ".zattrs", read)) ?? {};
+  const list = await readMetadata(store, ".zmetadata", read);
+  return { version: 2, attributes, members: list === null ? null : membersIn(list, path) };
 }
 
 /**
- * Reads the metadata at several keys into a JSON object. The text of each file is copied without parsing, because a
- * number that is parsed and printed again may change its meaning.
+ * Returns the members in consolidated metadata, which maps names of members to metadata or, in Zarr v2, names of
+ * metadata files to their contents.
  */
-async function textsOf(
-  store: Store,
-  keys: readonly (readonly [name: string, key: string])[],
-): Promise<string> {
-  const all: string[] = [];
-  for (const [name, key] of keys) {
-    // oxlint-disable-next-line no-await-in-loop
-    const text = await readText(store, key);
-    if (text !== null) all.push(`\n${JSON.stringify(name)}: ${text.trim()}`);
-  }
-  return `{${all.join(",")}\n}`;
+function membersIn(list: JsonObject, where: string): GroupMember[] {
+  const title = `consolidated metadata of ${where}`;
+  const all = Object.entries(objectIn(list.metadata, "metadata", `the ${title}`));
+  const isOld = list.kind !== "inline";
+  const members = all.flatMap(([key, metadata]): GroupMember[] => {
+    const [, name, file] = isOld ? (/^(.+)\/\.z(array|group)$/s.exec(key) ?? []) : ["", key];
+    if (name === undefined || (isOld && !isObject(metadata))) return [];
+    const kind = isOld ? file : isObject(metadata) && metadata.node_type;
+    if ((kind !== "array" && kind !== "group") || !isInside(name)) {
+      throw malformed(`the ${title} must name members of the group, got ${printValue(key)}`);
+    }
+    return [{ name, kind, metadata: metadata as JsonObject }];
+  });
+  return members.toSorted(byName);
 }
 
 const byName = (a: GroupMember, b: GroupMember): number => (a.name < b.name ? -1 : 1);
+
+/** Returns the key and the contents of the file that lists the members of a group. */
+async function listIn(
+  store: Store,
+  members: readonly GroupMember[],
+  version: 2 | 3,
+): Promise<[key: string, json: JsonObject]> {
+  if (version === 3) {
+    const metadata = Object.fromEntries(members.map(({ name, metadata }) => [name, metadata]));
+    const list = { kind: "inline", must_understand: false, metadata };
+    const own = await readMetadata(store, "zarr.json");
+    return ["zarr.json", withMember(own ?? {}, "consolidated_metadata", list)];
+  }
+  const files = members.map(({ name, kind, metadata }) => [`${name}/.z${kind}`, metadata] as const);
+  const metadata = new Map<string, JsonObject>(files);
+  for (const key of [".zgroup", ".zattrs", ...members.map(({ name }) => `${name}/.zattrs`)]) {
+    // oxlint-disable-next-line no-await-in-loop
+    const json = await readMetadata(store, key);
+    if (json !== null) metadata.set(key, json);
+  }
+  return [".zmetadata", { zarr_consolidated_format: 1, metadata: Object.fromEntries(metadata) }];
+}
 
 /**
  * The maximum depth of nested groups; real files have two or three levels. Without this limit, a link to a parent
@@ -335,49 +270,45 @@ const byName = (a: GroupMember, b: GroupMember): number => (a.name < b.name ? -1
 const MAX_DEPTH = 16;
 
 /** Finds the arrays and groups below a group, without searching inside arrays. */
-async function findMembers(store: Store, version: 2 | 3, prefix = ""): Promise<GroupMember[]> {
+async function findMembers(
+  store: Store,
+  version: 2 | 3,
+  prefix = "",
+  found: GroupMember[] = [],
+): Promise<GroupMember[]> {
   if (prefix.split("/").length > MAX_DEPTH) {
-    throw unsupported(`the groups of ${store.path} are nested more than ${MAX_DEPTH} levels deep`, {
-      file: store.path,
-      limit: MAX_DEPTH,
-    });
+    const sentence = `the groups of ${store.path} are nested more than ${MAX_DEPTH} levels deep`;
+    throw unsupported(sentence, { file: store.path, limit: MAX_DEPTH });
   }
-  const found: GroupMember[] = [];
-  for (const name of (await store.folders(prefix)).toSorted()) {
-    if (name === ".ndscatter") continue;
-    const place = `${prefix}${name}`;
+  for (const folder of await store.folders(prefix)) {
+    const name = `${prefix}${folder}`;
     // oxlint-disable-next-line no-await-in-loop
-    const member = await readMember(store, version, place);
+    const member = folder === ".ndscatter" ? null : await readMember(store, version, name);
     if (member === null) continue;
-    if (!isInside(name)) {
-      const sentence = `${store.path} has a member ${printValue(place)}, which cannot be opened by this name`;
+    if (!isInside(folder)) {
+      const sentence = `${store.path} has a member ${printValue(name)}, which cannot be opened by this name`;
       throw unsupported(`${sentence}; rename its folder`);
     }
     found.push(member);
     // oxlint-disable-next-line no-await-in-loop
-    const below = member.kind === "group" ? await findMembers(store, version, `${place}/`) : [];
-    // The loop replaces spread syntax, because calls accept only about a hundred thousand arguments.
-    for (const one of below) found.push(one);
+    if (member.kind === "group") await findMembers(store, version, `${name}/`, found);
   }
-  return prefix === "" ? found.toSorted(byName) : found;
+  return found.toSorted(byName);
 }
 
 async function readMember(store: Store, version: 2 | 3, name: string): Promise<GroupMember | null> {
-  if (version === 3) {
-    const metadata = await readMetadata(store, `${name}/zarr.json`);
-    if (metadata === null) return null;
-    const { node_type: kind } = metadata;
-    if (kind !== "array" && kind !== "group")
-      throw malformed(
-        `${name} of ${store.path} must be "array" or "group", got ${printValue(kind)}`,
-        { key: name, file: store.path, got: factOf(kind), allowed: ["array", "group"] },
-      );
-    return { name, kind, metadata };
+  const files = version === 3 ? ["zarr.json"] : [".zarray", ".zgroup"];
+  for (const file of files) {
+    // oxlint-disable-next-line no-await-in-loop
+    const metadata = await readMetadata(store, `${name}/${file}`);
+    if (metadata === null) continue;
+    const kind = version === 3 ? metadata.node_type : file.slice(2);
+    if (kind === "array" || kind === "group") return { name, kind, metadata };
+    const allowed = ["array", "group"];
+    const sentence = `${name} of ${store.path} must be "array" or "group", got ${printValue(kind)}`;
+    throw malformed(sentence, { key: name, file: store.path, got: factOf(kind), allowed });
   }
-  const array = await readMetadata(store, `${name}/.zarray`);
-  if (array !== null) return { name, kind: "array", metadata: array };
-  const group = await readMetadata(store, `${name}/.zgroup`);
-  return group === null ? null : { name, kind: "group", metadata: group };
+  return null;
 }
 
 /**
@@ -388,13 +319,3 @@ const isInside = (name: string): boolean => {
   const odd = moduleOfNode("node:path")?.sep === "\\" ? /[\\\0:]/ : /[\\\0]/;
   return name.split("/").every((part) => part !== "" && !/^\.+$/.test(part) && !odd.test(part));
 };
-
-function checkName(name: unknown): asserts name is string {
-  if (typeof name === "string" && isInside(name)) return;
-  throw wrongValue(
-    "attribute",
-    `the name of an array in a group must be a path such as "temperature" or "a/b"`,
-    name,
-    { key: "name" },
-  );
-}

@@ -28,55 +28,31 @@ export const MAX_DEPTH = 100;
 /** The maximum size of a metadata file, in bytes; real metadata takes about 1 kB. */
 export const MAX_JSON_BYTES = 2 ** 24;
 
-/**
- * Parses a JSON object. Errors call the input `file`. Throws `malformed-file` for other text, or `unsupported-file` for
- * text that exceeds a limit.
- */
-export const parseJson = (bytes: Uint8Array, file: string): JsonObject =>
-  parseObject(decodeText(bytes, file), file).value;
-
-function parseObject(
-  text: string,
-  file: string,
-): { readonly value: JsonObject; readonly spans: Parser["spans"] } {
-  const parser = new Parser(text, file);
-  const value = parser.parse();
-  if (isObject(value)) return { value, spans: parser.spans };
-  throw malformed(`${file} must hold an object, but it holds ${printValue(value)}`, {
-    file,
-    got: factOf(value),
-  });
-}
-
-function decodeText(bytes: Uint8Array, file: string): string {
-  if (bytes.length > MAX_JSON_BYTES) {
-    throw unsupported(`${file} has ${bytes.length} bytes, more than the limit for metadata`, {
-      file,
-      got: bytes.length,
-      limit: MAX_JSON_BYTES,
-    });
-  }
-  try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-  } catch (cause) {
-    throw malformed(`${file} must be text in UTF-8`, {}, { cause });
-  }
-}
+export const isList = (value: Json | undefined): value is readonly Json[] => isArray(value);
 
 export const isObject = (value: Json | undefined): value is JsonObject =>
   typeof value === "object" && value !== null && !isArray(value);
 
-const NUMBER = /-?(?:0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?/y;
-const BLANKS = /[ \t\r\n]*/y;
-
-const WORDS: Readonly<Record<string, Json>> = {
-  null: null,
-  true: true,
-  false: false,
-  NaN,
-  Infinity,
-  "-Infinity": -Infinity,
-};
+/**
+ * Parses a JSON object. Errors call the input `file`. Throws `malformed-file` for other text, or `unsupported-file` for
+ * text that exceeds a limit.
+ */
+export function parseJson(bytes: Uint8Array, file: string): JsonObject {
+  if (bytes.length > MAX_JSON_BYTES) {
+    const sentence = `${file} has ${bytes.length} bytes, more than the limit for metadata`;
+    throw unsupported(sentence, { file, got: bytes.length, limit: MAX_JSON_BYTES });
+  }
+  let text: string;
+  try {
+    text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch (cause) {
+    throw malformed(`${file} must be text in UTF-8`, {}, { cause });
+  }
+  const value = new Parser(text, file).parse();
+  if (isObject(value)) return value;
+  const sentence = `${file} must hold an object, but it holds ${printValue(value)}`;
+  throw malformed(sentence, { file, got: factOf(value) });
+}
 
 /**
  * The key under which parsed objects and lists store the original text of numbers such as 2.0, which JavaScript prints
@@ -86,13 +62,6 @@ const WORDS: Readonly<Record<string, Json>> = {
 const TEXTS = Symbol("texts of numbers");
 
 type Texts = Record<string | number, string>;
-
-function keepText(parent: object, name: string | number, value: Json, text: string): void {
-  if (typeof value !== "number" || String(value) === text) return;
-  const texts = textsIn(parent) ?? (Object.create(null) as Texts);
-  texts[name] = text;
-  Object.defineProperty(parent, TEXTS, { value: texts, configurable: true });
-}
 
 const textsIn = (parent: object): Texts | undefined =>
   Reflect.get(parent, TEXTS) as Texts | undefined;
@@ -111,12 +80,20 @@ export function mapNumbers(value: Json, change: (value: number) => Json): Json {
   return copy;
 }
 
+const BLANKS = /[ \t\r\n]*/y;
+const NUMBER = /-?(?:0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?/y;
+const WORD = /null|true|false|NaN|-?Infinity/y;
+
+/**
+ * The maximum number of digits in an integer, because BigInt takes quadratic time to parse; no integer type has more
+ * digits.
+ */
+const MAX_DIGITS = 40;
+
 class Parser {
   readonly #text: string;
   readonly #file: string;
   #at = 0;
-  /** The position of each value of the outermost object in the text. */
-  readonly spans = new Map<string, readonly [from: number, to: number]>();
 
   constructor(text: string, file: string) {
     this.#text = text;
@@ -124,120 +101,106 @@ class Parser {
   }
 
   parse(): Json {
-    const value = this.#value(0);
-    this.#skip();
+    const [value] = this.#readInto([], 0, 0) as readonly Json[];
+    this.#match(BLANKS);
     if (this.#at < this.#text.length) throw this.#unexpected("the end");
     return value;
   }
 
+  /** Reads a value as the member `name` of `parent`. */
+  #readInto<P extends object>(parent: P, name: string | number, depth: number): P {
+    this.#match(BLANKS);
+    const from = this.#at;
+    const value = this.#value(depth);
+    Reflect.set(parent, name, value);
+    const text = this.#text.slice(from, this.#at);
+    if (typeof value !== "number" || String(value) === text) return parent;
+    const texts = textsIn(parent) ?? (Object.create(null) as Texts);
+    texts[name] = text;
+    return Object.defineProperty(parent, TEXTS, { value: texts, configurable: true });
+  }
+
   #value(depth: number): Json {
     if (depth > MAX_DEPTH) {
-      throw unsupported(`${this.#file} nests more than ${MAX_DEPTH} levels`, {
-        file: this.#file,
-        limit: MAX_DEPTH,
-      });
+      const sentence = `${this.#file} nests more than ${MAX_DEPTH} levels`;
+      throw unsupported(sentence, { file: this.#file, limit: MAX_DEPTH });
     }
-    this.#skip();
     const first = this.#text.charAt(this.#at);
     if (first === "{") return this.#object(depth);
-    if (first === "[") return this.#list(depth);
     if (first === '"') return this.#string();
-    for (const word of Object.keys(WORDS)) {
-      if (this.#text.startsWith(word, this.#at)) {
-        this.#at += word.length;
-        return WORDS[word];
-      }
+    if (first === "[") {
+      const list: Json[] = [];
+      this.#members("]", () => this.#readInto(list, list.length, depth + 1));
+      return list;
     }
-    return this.#number();
+    const [word] = this.#match(WORD);
+    if (word === undefined) return this.#number();
+    return word.endsWith("N") || word.endsWith("y") ? Number(word) : (JSON.parse(word) as Json);
   }
 
-  #object(depth: number): Json {
+  #object(depth: number): JsonObject {
     // The object has no prototype, so that "__proto__" is an ordinary member.
-    const object: Record<string, Json> = Object.create(null) as Record<string, Json>;
+    const object = Object.create(null) as JsonObject;
     this.#members("}", () => {
-      this.#skip();
+      this.#match(BLANKS);
       const name = this.#string();
-      if (name in object)
-        throw malformed(`${this.#file} has the name ${printValue(name)} twice`, {
-          file: this.#file,
-          key: name,
-        });
+      if (name in object) {
+        const fields = { file: this.#file, key: name };
+        throw malformed(`${this.#file} has the name ${printValue(name)} twice`, fields);
+      }
       this.#expect(":");
-      this.#skip();
-      const from = this.#at;
-      object[name] = this.#value(depth + 1);
-      keepText(object, name, object[name], this.#text.slice(from, this.#at));
-      if (depth === 0) this.spans.set(name, [from, this.#at]);
+      this.#readInto(object, name, depth + 1);
     });
     return object;
-  }
-
-  #list(depth: number): Json {
-    const list: Json[] = [];
-    this.#members("]", () => {
-      this.#skip();
-      const from = this.#at;
-      const value = this.#value(depth + 1);
-      keepText(list, list.push(value) - 1, value, this.#text.slice(from, this.#at));
-    });
-    return list;
   }
 
   /** Reads comma-separated items up to the closing bracket `end`. */
   #members(end: string, read: () => void): void {
     this.#at++;
-    this.#skip();
     if (this.#accept(end)) return;
     do read();
     while (this.#accept(","));
     this.#expect(end);
   }
 
+  /** Finds the closing quote in a loop, because a regular expression would overflow the stack on megabytes of text. */
   #string(): string {
-    const end = this.#endOfText();
-    if (end === -1) throw this.#unexpected("text in quotes");
+    let quote = this.#at;
+    let escapes = 1;
+    if (this.#text.charAt(quote) !== '"') throw this.#unexpected("text in quotes");
+    while (escapes % 2 === 1) {
+      quote = this.#text.indexOf('"', quote + 1);
+      if (quote === -1) throw this.#unexpected("text in quotes");
+      escapes = 0;
+      while (this.#text.charAt(quote - 1 - escapes) === "\\") escapes++;
+    }
     try {
-      const value = JSON.parse(this.#text.slice(this.#at, end)) as string;
-      this.#at = end;
+      const value = JSON.parse(this.#text.slice(this.#at, quote + 1)) as string;
+      this.#at = quote + 1;
       return value;
     } catch (cause) {
       throw malformed(`${this.#file} has text that JSON does not allow`, {}, { cause });
     }
   }
 
-  /**
-   * Returns the end of the quoted text that begins here, or -1 without an end. The function is a loop, because a
-   * regular expression would overflow the stack on megabytes of text.
-   */
-  #endOfText(): number {
-    if (this.#text.charAt(this.#at) !== '"') return -1;
-    let quote = this.#at;
-    let escapes = 0;
-    do {
-      quote = this.#text.indexOf('"', quote + 1);
-      escapes = 0;
-      while (this.#text.charAt(quote - 1 - escapes) === "\\") escapes++;
-    } while (quote !== -1 && escapes % 2 === 1);
-    return quote === -1 ? -1 : quote + 1;
-  }
-
   #number(): Json {
-    NUMBER.lastIndex = this.#at;
-    const [digits, fraction, exponent] = NUMBER.exec(this.#text) ?? [];
+    const [digits, fraction, exponent] = this.#match(NUMBER);
     if (digits === undefined) throw this.#unexpected("a value");
-    this.#at += digits.length;
     const value = Number(digits);
     if (fraction !== undefined || exponent !== undefined) return value;
     return Number.isSafeInteger(value) || digits.length > MAX_DIGITS ? value : BigInt(digits);
   }
 
-  #skip(): void {
-    BLANKS.lastIndex = this.#at;
-    this.#at += BLANKS.exec(this.#text)?.[0].length ?? 0;
+  /** Reads the text that matches a sticky pattern, and returns the match and its groups, or nothing. */
+  #match(pattern: RegExp): readonly (string | undefined)[] {
+    pattern.lastIndex = this.#at;
+    const match = pattern.exec(this.#text) ?? [];
+    this.#at += match[0]?.length ?? 0;
+    return match;
   }
 
   #accept(character: string): boolean {
-    this.#skip();
+    this.#match(BLANKS);
     if (this.#text.charAt(this.#at) !== character) return false;
     this.#at++;
     return true;
@@ -250,37 +213,19 @@ class Parser {
   #unexpected(expected: string): Error {
     const found = this.#text.slice(this.#at, this.#at + 20);
     const got = found === "" ? "it ends" : `it has ${printValue(found)}`;
-    return malformed(`${this.#file} must be JSON: expected ${expected}, but ${got}`, {
-      file: this.#file,
-    });
+    const sentence = `${this.#file} must be JSON: expected ${expected}, but ${got}`;
+    return malformed(sentence, { file: this.#file });
   }
 }
 
 /**
- * Replaces or adds one member in the text of an object. The rest of the text is not changed, because parsing and
- * printing may change a number's type: Python reads 1.0 as a float but 1 as an int. `value` is the member's new value,
- * as JSON. Throws the errors of `parseJson`.
+ * Returns an object with one member replaced or added. All numbers keep their text, because Python reads 1.0 as a float
+ * but 1 as an int.
  */
-export function withMember(
-  bytes: Uint8Array,
-  file: string,
-  name: string,
-  value: string,
-): Uint8Array {
-  const text = decodeText(bytes, file);
-  const { spans } = parseObject(text, file);
-  const begin = text.indexOf("{") + 1;
-  const [from, to] = spans.get(name) ?? [begin, begin];
-  const member = `\n  ${JSON.stringify(name)}: ${value}${spans.size === 0 ? "\n" : ","}`;
-  const put = spans.has(name) ? value : member;
-  return new TextEncoder().encode(text.slice(0, from) + put + text.slice(to));
+export function withMember(object: JsonObject, name: string, value: Json): JsonObject {
+  const copy: JsonObject = { ...object, [name]: value };
+  return Object.defineProperty(copy, TEXTS, { value: textsIn(object) });
 }
-
-/**
- * The maximum number of digits in an integer, because BigInt takes quadratic time to parse; no integer type has more
- * digits.
- */
-const MAX_DIGITS = 40;
 
 /**
  * Prints `value` as JSON. A parsed number is printed exactly as in the original file. Values that JSON lacks, such as
@@ -306,5 +251,3 @@ export function printJson(value: Json, indent = "", text?: string): string {
   );
   return members.length === 0 ? "{}" : `{\n${members.join(",\n")}\n${indent}}`;
 }
-
-export const isList = (value: Json | undefined): value is readonly Json[] => isArray(value);

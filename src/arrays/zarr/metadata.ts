@@ -1,15 +1,16 @@
 /**
- * Defines array metadata for Zarr v2 and v3, and reads and writes `zarr.json`. The file `pipeline.ts` checks the
- * codecs.
+ * Defines array metadata, and reads and writes `zarr.json`. `metadata-v2.ts` translates Zarr v2; `pipeline.ts` checks
+ * the codecs.
  */
 
 import { factOf, isArray, printValue, wrongOption } from "../../core/foreign.ts";
 import { malformed, TensorError, unsupported } from "../../core/errors.ts";
 import type { OwnCodec } from "./codecs/own.ts";
 import type { DType } from "../../core/tensor/dtype.ts";
-import { MAX_RANK, printShape, product } from "../../core/tensor/shape.ts";
+import { printShape, product } from "../../core/tensor/shape.ts";
 import { gridOf } from "../boxes/boxes.ts";
 import { parseDataType, parseFillValue, printDataType, printFillValue } from "./data-types.ts";
+import { objectIn, oneOf, parseShape, wrongField } from "./fields.ts";
 import {
   isList,
   isObject,
@@ -81,36 +82,20 @@ export function wrongFormat(
   return (isOther ? unsupported : malformed)(`${must}, got ${printValue(got)}`, fields);
 }
 
-const FIELDS = new Set([
-  "zarr_format",
-  "node_type",
-  "shape",
-  "data_type",
-  "chunk_grid",
-  "chunk_key_encoding",
-  "fill_value",
-  "codecs",
-  "attributes",
-  "storage_transformers",
-  "dimension_names",
-]);
+const FIELDS = new Set(
+  "zarr_format node_type shape data_type chunk_grid chunk_key_encoding fill_value codecs attributes".split(
+    " ",
+  ),
+)
+  .add("storage_transformers")
+  .add("dimension_names");
 
 /**
  * Errors call the array `where`. Throws `malformed-file` for invalid metadata, `unsupported-file` for unsupported
  * features, or `dtype` for an unsupported data type.
  */
 export function parseMetadata(json: JsonObject, where: string): Metadata {
-  if (json.zarr_format !== 3) throw wrongFormat(null, json, where, [2, 3]);
-  if (json.node_type !== "array") {
-    const advice = json.node_type === "group" ? "; name an array in it" : "";
-    const refuse = json.node_type === "group" ? unsupported : malformed;
-    throw refuse(`${where} must be an array, got ${printValue(json.node_type)}${advice}`, {
-      key: "node_type",
-      file: where,
-      got: factOf(json.node_type),
-      expected: "array",
-    });
-  }
+  checkNode(json, "array", "; name an array in it", where);
   checkFields(json, where);
   const dtype = parseDataType(json.data_type, where);
   const shape = parseShape(json.shape, "shape", where);
@@ -127,27 +112,44 @@ export function parseMetadata(json: JsonObject, where: string): Metadata {
     fill: parseFillValue(dtype, json.fill_value, where),
     keys: parseKeys(json.chunk_key_encoding, where),
     attributes: parseAttributes(json.attributes, where),
-    dimensionNames: parseNames(json.dimension_names, shape.length, where),
+    dimensionNames: parseNames(json.dimension_names ?? null, shape.length, where),
   };
+}
+
+/** Checks the version and the type of a node of Zarr v3. A node of the other type is valid, but not supported here. */
+export function checkNode(
+  json: JsonObject,
+  expected: "array" | "group",
+  advice: string,
+  where: string,
+): void {
+  if (json.zarr_format !== 3) throw wrongFormat(null, json, where, [2, 3]);
+  const { node_type: got } = json;
+  if (got === expected) return;
+  const isOther = got === "array" || got === "group";
+  throw (isOther ? unsupported : malformed)(
+    `${where} must be an ${expected}, got ${printValue(got)}${isOther ? advice : ""}`.replace(
+      "an g",
+      "a g",
+    ),
+    { key: "node_type", file: where, got: factOf(got), expected },
+  );
 }
 
 /** Rejects unknown fields, unless they allow readers to ignore them. */
 function checkFields(json: JsonObject, where: string): void {
   for (const [name, value] of Object.entries(json)) {
-    if (FIELDS.has(name)) continue;
-    if (isObject(value) && value.must_understand === false) continue;
-    throw unsupported(
-      `${where} has the extension ${printValue(name)}, which is required to read the array, but is not supported`,
-      { key: name, file: where },
-    );
+    if (FIELDS.has(name) || mayIgnore(value)) continue;
+    const need = "which is required to read the array, but is not supported";
+    const sentence = `${where} has the extension ${printValue(name)}, ${need}`;
+    throw unsupported(sentence, { key: name, file: where });
   }
+  const key = "storage_transformers";
   const { storage_transformers: transformers = [] } = json;
-  if (isList(transformers) && transformers.every(mayIgnore)) return;
-  const fields = { key: "storage_transformers", file: where };
-  if (!isList(transformers)) {
-    throw malformed(`the storage_transformers of ${where} must be a list`, fields);
-  }
-  throw unsupported(`${where} has storage transformers, which are not supported`, fields);
+  if (!isList(transformers)) throw wrongField(key, where, "a list", transformers);
+  if (transformers.every(mayIgnore)) return;
+  const sentence = `${where} has storage transformers, which are not supported`;
+  throw unsupported(sentence, { key, file: where });
 }
 
 const mayIgnore = (value: Json): boolean => isObject(value) && value.must_understand === false;
@@ -167,65 +169,21 @@ function extensionOf(value: Json | undefined, field: string, where: string): Cod
     if (configuration === undefined) return { name };
     if (isObject(configuration)) return { name, configuration };
   }
-  throw malformed(
-    `a ${field} of ${where} must be a name, or an object with a name and a configuration`,
-    { key: field, file: where },
-  );
+  throw wrongField(field, where, "a name, or an object with a name and a configuration", value);
 }
 
 /** The maximum number of codecs; real lists have at most five. */
 const MAX_CODECS = 32;
 
 export function parseCodecs(value: Json | undefined, where: string): Codec[] {
-  if (!isList(value) || value.length > MAX_CODECS) {
-    throw (isList(value) ? unsupported : malformed)(
-      `the codecs of ${where} must be a list of at most ${MAX_CODECS}`,
-      {
-        key: "codecs",
-        file: where,
-        limit: MAX_CODECS,
-      },
-    );
+  if (!isList(value)) throw wrongField("codecs", where, "a list", value);
+  if (value.length > MAX_CODECS) {
+    const sentence = `${where} has ${value.length} codecs, more than ${MAX_CODECS}`;
+    throw unsupported(sentence, { key: "codecs", file: where, limit: MAX_CODECS });
   }
   return value.map((one) => {
     const codec = extensionOf(one, "codec", where);
     return mayIgnore(one) ? { ...codec, mayIgnore: true } : codec;
-  });
-}
-
-/** Parses a list of dimensions. Throws a `malformed-file`, `rank` or `too-large` error. */
-export function parseShape(value: Json | undefined, field: string, where: string): number[] {
-  if (!isList(value))
-    throw malformed(`the ${field} of ${where} must be a list of integers`, {
-      key: field,
-      file: where,
-      got: factOf(value),
-    });
-  if (value.length > MAX_RANK) {
-    const sentence = `the ${field} of ${where} has ${value.length} axes, more than ${MAX_RANK}`;
-    throw new TensorError("rank", sentence, {
-      key: field,
-      file: where,
-      got: value.length,
-      limit: MAX_RANK,
-    });
-  }
-  return value.map((dim) => {
-    if (typeof dim === "bigint" && dim > Number.MAX_SAFE_INTEGER) {
-      const sentence = `the ${field} of ${where} has the dimension ${dim}, greater than 2^53 - 1`;
-      throw new TensorError("too-large", sentence, {
-        key: field,
-        file: where,
-        got: dim,
-        limit: Number.MAX_SAFE_INTEGER,
-      });
-    }
-    if (typeof dim === "number" && Number.isSafeInteger(dim) && dim >= 0) return dim + 0;
-    throw malformed(`the ${field} of ${where} must be a list of integers of 0 or more`, {
-      key: field,
-      file: where,
-      got: factOf(dim),
-    });
   });
 }
 
@@ -235,18 +193,13 @@ export function checkGrid(
   chunkShape: readonly number[],
   where: string,
 ): void {
+  const title = `the chunks of ${where} have the shape ${printShape(chunkShape)}`;
+  const fields = { key: "chunk_shape", file: where, got: chunkShape };
   if (chunkShape.length !== shape.length) {
-    throw malformed(
-      `the chunks of ${where} have the shape ${printShape(chunkShape)}, but the array has ${printShape(shape)}`,
-      { key: "chunk_shape", file: where, got: chunkShape, expected: shape },
-    );
+    const sentence = `${title}, but the array has ${printShape(shape)}`;
+    throw malformed(sentence, { ...fields, expected: shape });
   }
-  if (chunkShape.includes(0)) {
-    throw malformed(
-      `the chunks of ${where} have the shape ${printShape(chunkShape)}, which has no elements`,
-      { key: "chunk_shape", file: where, got: chunkShape },
-    );
-  }
+  if (chunkShape.includes(0)) throw malformed(`${title}, which has no elements`, fields);
   const counts: readonly (readonly [string, number])[] = [
     ["elements", product(shape)],
     ["elements in a chunk", product(chunkShape)],
@@ -254,11 +207,9 @@ export function checkGrid(
   ];
   const many = counts.find(([, count]) => !Number.isSafeInteger(count));
   if (many === undefined) return;
-  throw new TensorError("too-large", `${where} has more than 2^53 - 1 ${many[0]}`, {
-    key: "shape",
-    file: where,
-    limit: Number.MAX_SAFE_INTEGER,
-  });
+  const sentence = `${where} has more than 2^53 - 1 ${many[0]}`;
+  const limit = Number.MAX_SAFE_INTEGER;
+  throw new TensorError("too-large", sentence, { key: "shape", file: where, limit });
 }
 
 function parseKeys(value: Json | undefined, where: string): KeyEncoding {
@@ -267,7 +218,7 @@ function parseKeys(value: Json | undefined, where: string): KeyEncoding {
     throw unknownExtension("chunk_key_encoding", name, where);
   }
   const { separator = name === "default" ? "/" : "." } = configuration;
-  return { name, separator: parseSeparator(separator, where) };
+  return { name, separator: oneOf(separator, "separator", ["/", "."], where) };
 }
 
 /** Returns the error for chunks with nested keys in a Zarr v2 array without a separator. */
@@ -278,23 +229,8 @@ export const nestedKeys = ({ path }: { readonly path: string }, got: string, exp
     { key: "dimension_separator", file: path, got, expected },
   );
 
-export function parseSeparator(value: Json, where: string): "/" | "." {
-  if (value === "/" || value === ".") return value;
-  throw malformed(`the separator of chunk keys of ${where} must be "/" or "."`, {
-    key: "separator",
-    file: where,
-    allowed: ["/", "."],
-  });
-}
-
-export function parseAttributes(value: Json | undefined, where: string): JsonObject {
-  if (value === undefined) return {};
-  if (isObject(value)) return value;
-  throw malformed(`the attributes of ${where} must be an object`, {
-    key: "attributes",
-    file: where,
-  });
-}
+export const parseAttributes = (value: Json | undefined, where: string): JsonObject =>
+  value === undefined ? {} : objectIn(value, "attributes", where);
 
 /**
  * Converts attributes from a program to JSON. NaN and infinities become text, because most JSON readers reject them,
@@ -329,25 +265,18 @@ function checkJson(value: unknown, name: string, depth = 0): void {
   }
 }
 
-function parseNames(
-  value: Json | undefined,
-  rank: number,
-  where: string,
-): Metadata["dimensionNames"] {
-  // The value null means that the array has no names, as in zarr-python.
-  if (value === undefined || value === null) return null;
-  if (isList(value) && value.length === rank && value.every(isName)) return value as string[];
-  throw malformed(
-    `the dimension_names of ${where} must be a list of names or nulls, one for each of the axes (${rank})`,
-    {
-      key: "dimension_names",
-      file: where,
-      expected: rank,
-    },
-  );
+/** The value null means that the array has no names, as in zarr-python. */
+function parseNames(value: Json, rank: number, where: string): Metadata["dimensionNames"] {
+  if (value === null || areNames(value, rank)) return value;
+  const must = `a list of names or nulls, one for each of the axes (${rank})`;
+  throw wrongField("dimension_names", where, must, value, { expected: rank });
 }
 
-const isName = (value: Json): boolean => value === null || typeof value === "string";
+/** Returns true for a list with a name or null for each axis. */
+export const areNames = (value: unknown, rank: number): value is readonly (string | null)[] =>
+  isArray(value) &&
+  value.length === rank &&
+  value.every((one) => one === null || typeof one === "string");
 
 /** Returns the text of `zarr.json`. */
 export function printMetadata(metadata: Metadata): string {

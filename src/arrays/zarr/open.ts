@@ -11,12 +11,13 @@ import { placeOfUrl, shownUrl, splitUrl } from "../boxes/urls.ts";
 import { absentArray, unblocked } from "./absent.ts";
 import { ZarrArray } from "./array.ts";
 import { findUnfinished } from "./claims.ts";
-import { createOptionsOf, writableMetadataOf, type CreateOptions } from "./create.ts";
+import { createOptionsOf, metadataOf, type CreateOptions } from "./create.ts";
 import { heldBytes } from "./chunks/held.ts";
+import { CODEC_NAMES } from "./codecs/registry.ts";
 import { checkOwnCodecs, type OwnCodecs } from "./codecs/own.ts";
 import { parseJson, type JsonObject } from "./json.ts";
 import { parseMetadata, printMetadata, type Metadata } from "./metadata.ts";
-import { CODEC_NAMES, makePipeline, mostStored } from "./chunks/pipeline.ts";
+import { makePipeline, mostStored } from "./chunks/pipeline.ts";
 import { createNpy, openNpy, openNpyIn, openPendingNpy } from "./npy-files.ts";
 import { alreadyThere, makeRoom } from "./room.ts";
 import type { S3Options } from "./stores/s3-options.ts";
@@ -166,7 +167,7 @@ export async function createArray(location: string, options: CreateOptions): Pro
   }
   const own = createOptionsOf(options);
   const store = await storeOf(location, own.s3);
-  const metadata = writableMetadataOf(own, store.path);
+  const metadata = metadataOf(own, store.path);
   if (own.zarrFormat === 2) return createV2(store, metadata, own);
   const text = encodeText(printMetadata(metadata));
   await makeRoom(store, own);
@@ -175,7 +176,7 @@ export async function createArray(location: string, options: CreateOptions): Pro
 }
 
 async function createV2(store: Store, given: Metadata, own: CreateOptions): Promise<ZarrArray> {
-  const { metadataV2Of } = await import("./create-v2.ts");
+  const { metadataV2Of } = await import("./metadata-v2.ts");
   const { metadata, array, attributes } = metadataV2Of(given, store.path);
   const text = encodeText(array);
   await makeRoom(store, own);
@@ -198,7 +199,7 @@ export interface ChunkCosts extends HeldBytes {
 
 /** Returns the memory and storage that chunks of an array with these options take. */
 export function costsOf(options: CreateOptions): ChunkCosts {
-  const metadata = writableMetadataOf(options, "a new array");
+  const metadata = metadataOf(options, "a new array");
   const { dtype, chunkShape, codecs } = metadata;
   const pipeline = makePipeline(dtype, chunkShape, codecs, "a new array");
   return {
@@ -238,7 +239,7 @@ export async function createPending(
   const store = await storeOf(location, own.s3);
   const { staging } = store;
   if (staging === undefined) throw cannotStage(store);
-  const metadata = writableMetadataOf(own, store.path);
+  const metadata = metadataOf(own, store.path);
   const text = encodeText(printMetadata(metadata));
   await makeRoom(store, own);
   const array = new ZarrArray(store, metadata, await fingerprintOf(text));

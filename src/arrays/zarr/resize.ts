@@ -4,26 +4,26 @@
  */
 
 import type { ChunkedArray } from "../boxes/array.ts";
-import { chunksOf, clippedShape, copyBox, gridOf } from "../boxes/boxes.ts";
+import { chunksOf, clippedShape, gridOf } from "../boxes/boxes.ts";
 import { checkCoordinates, checkOpened } from "../boxes/checks.ts";
 import { factOf, optionsOf, printValue, wrongOption } from "../../core/foreign.ts";
 import { TensorError } from "../../core/errors.ts";
-import { allocate, rowOf, type NumericStorage } from "../../core/tensor/dtype.ts";
-import { printShape, product } from "../../core/tensor/shape.ts";
-import { bytesOf } from "../../core/tensor/storage.ts";
-import { asTensor, Tensor } from "../../core/tensor/tensor.ts";
+import { rowOf } from "../../core/tensor/dtype.ts";
+import { printShape, product, sameShape } from "../../core/tensor/shape.ts";
+import { asTensor, type Tensor } from "../../core/tensor/tensor.ts";
 import { ZarrArray } from "./array.ts";
-import { changedSince } from "./read-key.ts";
-import { printJson, withMember } from "./json.ts";
-import { checkGrid, parseKey, parseShape } from "./metadata.ts";
-import { fingerprintOf, readKey } from "./read-key.ts";
+import { parseShape } from "./fields.ts";
+import { parseJson, printJson, withMember } from "./json.ts";
+import { checkGrid, parseKey } from "./metadata.ts";
+import { encodeText } from "./open.ts";
+import { changedSince, fingerprintOf, readKey } from "./read-key.ts";
 import { CLAIM, type Store } from "./stores/store.ts";
 
 /** Options of `append`. */
 export interface AppendOptions {
   /** The name or number of the axis to extend, by default the first axis. Negative numbers count from the end. */
   readonly axis?: number | string | undefined;
-  /** Called after each written chunk. */
+  /** Called after each written chunk, or after all chunks if the values are in memory. */
   readonly onProgress?:
     | ((progress: { readonly done: number; readonly chunks: number }) => void)
     | undefined;
@@ -53,11 +53,8 @@ export async function append(
   values: Tensor | ChunkedArray,
   options: AppendOptions = {},
 ): Promise<ZarrArray> {
-  const { axis: given = 0, onProgress } = optionsOf(
-    options,
-    ["axis", "onProgress"],
-    {},
-  ) as AppendOptions;
+  const names = ["axis", "onProgress"];
+  const { axis: given = 0, onProgress } = optionsOf(options, names, {}) as AppendOptions;
   if (onProgress !== undefined && typeof onProgress !== "function") {
     throw wrongOption("onProgress", "a function", onProgress);
   }
@@ -70,14 +67,12 @@ export async function append(
   const { other: larger, text } = await resized(own, shape);
   const grown = durable(larger);
   const parts = [...chunksOf(start, from.shape, own.chunkShape)];
+  // Values in memory are written in one piece.
+  if (!isStored(from)) await grown.write(from, start);
   for (const [done, { boxStart, shape: box }] of parts.entries()) {
+    const into = boxStart.map((at, d) => at + start[d]);
     // oxlint-disable-next-line no-await-in-loop -- one chunk in memory at a time
-    const part = isStored(from) ? await from.read(boxStart, box) : boxIn(from, boxStart, box);
-    // oxlint-disable-next-line no-await-in-loop
-    await grown.write(
-      part,
-      boxStart.map((at, d) => at + start[d]),
-    );
+    if (isStored(from)) await grown.write(await from.read(boxStart, box), into);
     onProgress?.({ done: done + 1, chunks: parts.length });
   }
   await publish(own, text);
@@ -117,70 +112,47 @@ export async function resize(array: ChunkedArray, shape: readonly number[]): Pro
 function growing(array: ChunkedArray): ZarrArray {
   if (array instanceof ZarrArray) return array;
   checkOpened("array", array);
-  const { path, slice } = (array as Partial<ChunkedArray> | null)?.location ?? {};
-  const got = slice === undefined ? "" : ", a part of one";
-  throw new TensorError(
-    "attribute",
-    `only a whole Zarr array can change its shape, got ${path ?? printValue(array)}${got}`,
-    { key: "array", file: path, got: path === undefined ? factOf(array) : undefined },
-  );
+  const { path, slice } = array.location;
+  const sentence = `only a whole Zarr array can change its shape, got ${path}`;
+  const part = slice === undefined ? "" : ", a part of one";
+  throw new TensorError("attribute", `${sentence}${part}`, { key: "array", file: path });
 }
 
 const metadataKey = ({ version }: ZarrArray): string => (version === 3 ? "zarr.json" : ".zarray");
 
 function axisOf({ shape, dimensionNames, location }: ZarrArray, given: unknown): number {
-  const number = typeof given === "string" ? (dimensionNames?.indexOf(given) ?? -1) : given;
-  const alike = (dimensionNames ?? []).flatMap((name, axis) => (name === given ? [axis] : []));
+  const names = dimensionNames ?? [];
+  const alike = names.flatMap((name, axis) => (name === given ? [axis] : []));
+  const fields = { file: location.path, got: factOf(given) };
   if (typeof given === "string" && alike.length > 1) {
     const sentence = `${location.path} has several axes named ${printValue(given)}; give the axis number`;
     throw new TensorError("axis", `${sentence}: ${alike.join(", ")}`, {
-      file: location.path,
-      got: given,
+      ...fields,
       allowed: alike,
     });
   }
-  const at = typeof given === "number" && given < 0 ? given + shape.length : Number(number);
+  const number = typeof given === "string" ? alike[0] : given;
+  const at = Number(number) + (Number(number) < 0 ? shape.length : 0);
   if (Number.isSafeInteger(number) && at >= 0 && at < shape.length) return at;
-  const sentence = `the axis of ${location.path} must be from ${-shape.length} to ${shape.length - 1}, or a name, got ${printValue(given)}`;
-  throw new TensorError("axis", sentence, {
-    file: location.path,
-    got: factOf(given),
-    expected: [-shape.length, shape.length - 1],
-    allowed: dimensionNames?.filter((name) => name !== null),
-  });
+  const expected = [-shape.length, shape.length - 1] as const;
+  const allowed = names.filter((name) => name !== null);
+  const sentence = `the axis of ${location.path} must be from ${expected.join(" to ")}, or a name, got ${printValue(given)}`;
+  throw new TensorError("axis", sentence, { ...fields, expected, allowed });
 }
 
 function checkValues(own: ZarrArray, values: Tensor | ChunkedArray, axis: number): void {
   const { dtype, shape } = values;
   if (dtype !== own.dtype) {
     const sentence = `the values must be ${own.dtype}, the data type of the array, got ${dtype}`;
-    throw new TensorError("dtype", sentence, {
-      input: "values",
-      got: dtype,
-      expected: own.dtype,
-    });
+    throw new TensorError("dtype", sentence, { input: "values", got: dtype, expected: own.dtype });
   }
-  const fits =
-    shape.length === own.shape.length &&
-    shape.every((dim, d) => d === axis || dim === own.shape[d]);
-  if (fits) return;
+  const expected = own.shape.map((dim, d) => (d === axis ? shape[d] : dim));
+  if (sameShape(shape, expected)) return;
   const sentence = `the values must have the shape of the array, ${printShape(own.shape)}, except along axis ${axis}, got ${printShape(shape)}`;
   throw new TensorError("shape-mismatch", sentence, {
-    input: "values",
-    axis,
-    got: shape,
-    expected: own.shape,
+    ...{ input: "values", axis },
+    ...{ got: shape, expected: own.shape },
   });
-}
-
-/** Copies a box of a tensor. */
-function boxIn(from: Tensor, start: readonly number[], shape: readonly number[]): Tensor {
-  const data = allocate(from.dtype, product(shape));
-  // The values are not text, because Zarr arrays contain no text and the data types are equal.
-  const [bytes, source] = [data, from.data].map((one) => bytesOf(one as NumericStorage));
-  const target = { bytes, shape, start: shape.map(() => 0) };
-  copyBox({ bytes: source, shape: from.shape, start }, target, shape, rowOf(from.dtype).bytes);
-  return new Tensor(from.dtype, [...shape], product(shape), data);
 }
 
 /** Returns the array with a new shape, and the new metadata, which is not yet written. */
@@ -194,7 +166,8 @@ async function resized(
   const dims = parseShape([...shape], "shape", store.path);
   checkGrid(dims, metadata.chunkShape, store.path);
   await checkFree(store);
-  const text = withMember(before, metadataKey(own), "shape", printJson(dims));
+  const json = withMember(parseJson(before, metadataKey(own)), "shape", dims);
+  const text = encodeText(`${printJson(json)}\n`);
   const other = new ZarrArray(store, { ...metadata, shape: dims }, await fingerprintOf(text));
   return { other, text };
 }

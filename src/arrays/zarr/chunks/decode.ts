@@ -19,7 +19,13 @@ import { inParallel } from "../../boxes/parallel.ts";
 import { HEAD, otherKindOf, PAGE } from "../../../core/tensor/bytes.ts";
 import { product } from "../../../core/tensor/shape.ts";
 import type { Buffers } from "./buffers.ts";
-import { OtherKind, reasonOf, type ByteCodec } from "../codecs/byte-codec.ts";
+import {
+  OtherKind,
+  reasonOf,
+  type ByteCodec,
+  type Decoded,
+  type Release,
+} from "../codecs/byte-codec.ts";
 import { needsChange, swapElements, toMemory } from "./file-elements.ts";
 import { MISSING, mostStored, type Pipeline, type Sharding } from "./pipeline.ts";
 import { memorySource, partOfSource, readAll, type Source } from "../stores/store.ts";
@@ -50,11 +56,8 @@ export async function namingPage(error: unknown, source: Source, where: string):
   // An error that names a file is about the state of the file, not about its bytes.
   if (!isTensorError(error, "malformed-file") || error.file !== undefined) return error;
   const head = new Uint8Array(Math.min(source.size, HEAD));
-  const isRead = await source.read(0, head).then(
-    () => true,
-    () => false,
-  );
-  if (!isRead || otherKindOf(head) !== PAGE) return error;
+  await source.read(0, head).catch(() => head.fill(0));
+  if (otherKindOf(head) !== PAGE) return error;
   const sentence = `${where} is an HTML page, which a server sent in its place; check the URL, or get the file again`;
   return malformed(sentence, { got: PAGE.name }, { cause: error });
 }
@@ -85,34 +88,45 @@ async function decompress(
   source: Source,
   { where, buffers }: Reading,
 ): Promise<Uint8Array> {
-  const { compression, shards, storedShape, width } = pipeline;
+  const { compression, shards } = pipeline;
   const most = mostStored(pipeline);
   if (source.size > most) {
-    throw malformed(
-      `${where} has ${printCount(source.size, "byte")}, more than its elements can take (${most})`,
-      {
-        got: source.size,
-      },
-    );
+    const takes = `more than its elements can take (${most})`;
+    throw malformed(`${where} has ${printCount(source.size, "byte")}, ${takes}`, {
+      got: source.size,
+    });
   }
-  // The size of each step is the size before its codec encodes. Without shards, all sizes before the first compression
-  // codec are exact.
-  let size =
-    shards === null ? product(storedShape) * width : mostStored({ ...pipeline, compression: [] });
-  let isExact = shards === null;
-  const steps = compression.map((codec) => {
+  const bytes = await readAll(source);
+  const before = { size: mostStored({ ...pipeline, compression: [] }), isExact: shards === null };
+  return decodeSteps(compression, bytes, before, where, (encoded) => {
+    if (encoded.buffer !== source.bytes?.buffer) buffers.release(encoded);
+  });
+}
+
+/**
+ * Decodes bytes with the codecs in reverse order. `decoded` describes the bytes before the first codec encodes them;
+ * the sizes before the later codecs are exact up to the first compression codec.
+ */
+async function decodeSteps(
+  codecs: readonly ByteCodec[],
+  encoded: Uint8Array,
+  decoded: Decoded,
+  where: string,
+  release: Release = () => {},
+): Promise<Uint8Array> {
+  let { size, isExact } = decoded;
+  const steps = codecs.map((codec) => {
     const step = { codec, size, isExact };
     const fixed = codec.fixedSize(size);
     size = fixed ?? codec.mostEncoded(size);
     isExact &&= fixed !== null;
     return step;
   });
-  let bytes = await readAll(source);
+  let bytes = encoded;
   for (const step of steps.reverse()) {
-    const encoded = bytes;
-    bytes = await decodeStep(step.codec, encoded, step, where);
-    const isShared = encoded.buffer === bytes.buffer || encoded.buffer === source.bytes?.buffer;
-    if (!isShared) buffers.release(encoded);
+    const before = bytes;
+    bytes = await decodeStep(step.codec, before, step, where);
+    if (before.buffer !== bytes.buffer) release(before);
   }
   return bytes;
 }
@@ -120,16 +134,14 @@ async function decompress(
 async function decodeStep(
   codec: ByteCodec,
   bytes: Uint8Array,
-  decoded: { readonly size: number; readonly isExact: boolean },
+  decoded: Decoded,
   where: string,
 ): Promise<Uint8Array> {
   const { size, isExact } = decoded;
   if (isExact && size > codec.ratio * bytes.length) {
-    const { length: got } = bytes;
-    throw malformed(
-      `${where} has ${printCount(got, "byte")} encoded with ${codec.name}, too few for ${printCount(size, "decoded byte")}`,
-      { got },
-    );
+    const encoded = `${printCount(bytes.length, "byte")} encoded with ${codec.name}`;
+    const sentence = `${where} has ${encoded}, too few for ${printCount(size, "decoded byte")}`;
+    throw malformed(sentence, { got: bytes.length });
   }
   let result: Uint8Array;
   try {
@@ -137,21 +149,14 @@ async function decodeStep(
   } catch (cause) {
     if (isTensorError(cause)) throw cause;
     const refuse = cause instanceof OtherKind ? unsupported : malformed;
-    throw refuse(
-      `${where} cannot be decoded with ${codec.name}: ${reasonOf(cause)}`,
-      {},
-      { cause },
-    );
+    const sentence = `${where} cannot be decoded with ${codec.name}: ${reasonOf(cause)}`;
+    throw refuse(sentence, {}, { cause });
   }
   const { length: got } = result;
   if (isExact ? got === size : got <= size) return result;
   const than = isExact ? "" : "at most ";
-  throw malformed(
-    `${where} decodes to ${printCount(got, "byte")} with ${codec.name}, not ${than}${size}`,
-    {
-      got,
-    },
-  );
+  const sentence = `${where} decodes to ${printCount(got, "byte")} with ${codec.name}, not ${than}${size}`;
+  throw malformed(sentence, { got });
 }
 
 async function readElements(
@@ -162,12 +167,8 @@ async function readElements(
   const { dtype, width, storedShape, bigEndian } = pipeline;
   const size = product(storedShape) * width;
   if (source.size !== size) {
-    throw malformed(
-      `${where} has ${printCount(source.size, "byte")}, but its elements take ${size}`,
-      {
-        got: source.size,
-      },
-    );
+    const got = printCount(source.size, "byte");
+    throw malformed(`${where} has ${got}, but its elements take ${size}`, { got: source.size });
   }
   const { shape } = box;
   const bytes = product(shape) * width;
@@ -262,30 +263,21 @@ async function readIndex(
 ): Promise<BigUint64Array> {
   const { size: got } = source;
   if (got < index.size) {
-    throw malformed(
-      `${where} has ${printCount(got, "byte")}, fewer than its index of ${index.size}`,
-      { got },
-    );
+    const sentence = `${where} has ${printCount(got, "byte")}, fewer than its index of ${index.size}`;
+    throw malformed(sentence, { got });
   }
   const part = partOfSource(source, index.isAtStart ? 0 : got - index.size, index.size);
-  let bytes = await readAll(part);
-  let size: number = 16 * count;
-  const steps = index.compression.map((codec) => {
-    const step = { codec, size, isExact: true };
-    size = codec.mostEncoded(size);
-    return step;
-  });
-  for (const step of steps.reverse()) {
-    bytes = await decodeStep(step.codec, bytes, step, `the index of ${where}`);
-  }
+  const decoded = { size: 16 * count, isExact: true };
+  const stored = await readAll(part);
+  const bytes = await decodeSteps(index.compression, stored, decoded, `the index of ${where}`);
   const entries = new BigUint64Array(2 * count);
   const target = new Uint8Array(entries.buffer);
   const { order } = index;
   if (order === null) target.set(bytes);
   else {
     const [shape, start] = [[...grid, 2], [0, ...grid].map(() => 0)];
-    const stored = order.map((axis) => shape[axis]);
-    copyTransposed(bytes, { bytes: target, shape, start }, stored, order, 8);
+    const turned = order.map((axis) => shape[axis]);
+    copyTransposed(bytes, { bytes: target, shape, start }, turned, order, 8);
   }
   if (index.bigEndian) swapElements("uint64", target);
   return entries;

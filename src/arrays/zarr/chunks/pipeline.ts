@@ -3,17 +3,17 @@
  * the bytes. This file checks codecs and builds pipelines, which `decode.ts` and `encode.ts` run.
  */
 
-import { factOf, printValue } from "../../../core/foreign.ts";
 import { malformed, TensorError, unsupported } from "../../../core/errors.ts";
 import { rowOf, type DType } from "../../../core/tensor/dtype.ts";
 import { printShape, product } from "../../../core/tensor/shape.ts";
 import type { ByteCodec } from "../codecs/byte-codec.ts";
-import { FILTER_NAMES, makeFilter } from "../codecs/filters.ts";
+import { makeFilter } from "../codecs/filters.ts";
 import { makePackbitsCodec, makeSwapCodec } from "../codecs/packbits.ts";
-import { BYTE_CODECS } from "../codecs/registry.ts";
+import { CODECS, wrongCodec } from "../codecs/registry.ts";
 import { makeOwnCodec, type OwnCodec } from "../codecs/own.ts";
 import type { Json } from "../json.ts";
-import { parseCodecs, parseShape, type Codec } from "../metadata.ts";
+import { oneOf, parseShape } from "../fields.ts";
+import { parseCodecs, type Codec } from "../metadata.ts";
 
 export interface Pipeline {
   readonly dtype: DType;
@@ -81,7 +81,7 @@ export function makePipeline(
   for (const codec of codecs) {
     const { name, configuration = {} } = codec;
     const ownCodec = own?.get(name);
-    const make = BYTE_CODECS[name];
+    const make = CODECS[name]?.make;
     const filter = bytes === null ? makeFilter(name, configuration, stored, where) : null;
     if (filter !== null) {
       compression.push(filter.codec);
@@ -109,11 +109,10 @@ export function makePipeline(
       throw wrongCodec(name, bytes === null ? compression.at(-1) : undefined, where);
     }
   }
-  if (bytes === null)
-    throw malformed(`the codecs of ${where} must include a codec that converts elements to bytes`, {
-      key: "codecs",
-      file: where,
-    });
+  if (bytes === null) {
+    const sentence = `the codecs of ${where} must include a codec that converts elements to bytes`;
+    throw malformed(sentence, { key: "codecs", file: where });
+  }
   const isNatural = bytes.shards === null && !bytes.bigEndian;
   return {
     dtype,
@@ -127,41 +126,12 @@ export function makePipeline(
   };
 }
 
-const OF_ELEMENTS = ["bytes", "transpose", "sharding_indexed", "packbits"];
-
-/** The names of all supported codecs. */
-export const CODEC_NAMES: readonly string[] = [
-  ...OF_ELEMENTS,
-  ...Object.keys(BYTE_CODECS),
-  ...FILTER_NAMES,
-];
-
-function wrongCodec(name: string, filter: ByteCodec | undefined, where: string): Error {
-  const fields = { key: "codecs", file: where, got: factOf(name) };
-  if (!CODEC_NAMES.includes(name)) {
-    return unsupported(
-      `the codec ${printValue(name)} of ${where} is not supported; the supported codecs are ${CODEC_NAMES.join(", ")}`,
-      fields,
-    );
-  }
-  if (filter !== undefined && OF_ELEMENTS.includes(name)) {
-    const sentence = `the codec ${printValue(name)} of ${where} follows ${filter.name}, an order that is not supported`;
-    return unsupported(sentence, fields);
-  }
-  return malformed(`the codec ${printValue(name)} of ${where} is in the wrong position`, fields);
-}
-
 /** Returns true for big-endian elements. The byte order may be missing only for one-byte types. */
 function parseEndian({ configuration }: Codec, dtype: DType, where: string): boolean {
   const endian = configuration?.endian;
   const { bytes, lanes } = rowOf(dtype);
-  if (endian === "little" || endian === "big") return endian === "big" && bytes / lanes > 1;
   if (endian === undefined && bytes === 1) return false;
-  throw malformed(`the endian of the codec bytes of ${where} must be "little" or "big"`, {
-    key: "endian",
-    file: where,
-    allowed: ["little", "big"],
-  });
+  return oneOf(endian, "endian", ["little", "big"], where) === "big" && bytes / lanes > 1;
 }
 
 /** Returns the axes in stored order. Throws a `malformed-file` error unless the list contains each axis once. */
@@ -177,10 +147,8 @@ export function parseOrder(
   const axes = parseShape(order, "order", where);
   const isPermutation = axes.length === rank && axes.every((axis) => axis < rank);
   if (isPermutation && new Set(axes).size === rank) return axes;
-  throw malformed(
-    `the order ${printShape(axes)} of the codec transpose of ${where} must name each axis once`,
-    { key: "order", file: where, got: axes },
-  );
+  const sentence = `the order ${printShape(axes)} of the codec transpose of ${where} must name each axis once`;
+  throw malformed(sentence, { key: "order", file: where, got: axes });
 }
 
 /** Combines two transpositions, or returns null for the identity. */
@@ -200,37 +168,25 @@ function makeSharding(
   depth: number,
   own: OwnCodecs | undefined,
 ): Sharding {
-  if (depth >= MAX_DEPTH)
-    throw unsupported(`${where} nests more than ${MAX_DEPTH} levels of shards`, {
-      file: where,
-      limit: MAX_DEPTH,
-    });
+  if (depth >= MAX_DEPTH) {
+    const sentence = `${where} nests more than ${MAX_DEPTH} levels of shards`;
+    throw unsupported(sentence, { file: where, limit: MAX_DEPTH });
+  }
   const inner = parseShape(configuration.chunk_shape, "chunk_shape of shards", where);
   const fits = inner.length === shape.length && inner.every((dim, d) => shape[d] % dim === 0);
   if (!fits || inner.includes(0)) {
-    throw malformed(
-      `the chunks ${printShape(inner)} of ${where} do not divide its shards ${printShape(shape)}`,
-      { key: "chunk_shape", file: where, got: inner, expected: shape },
-    );
+    const sentence = `the chunks ${printShape(inner)} of ${where} do not divide its shards ${printShape(shape)}`;
+    throw malformed(sentence, { key: "chunk_shape", file: where, got: inner, expected: shape });
   }
   const grid = shape.map((dim, axis) => dim / inner[axis]);
   const count = product(grid);
   if (count > MAX_INNER) {
-    throw unsupported(`the shards of ${where} have ${count} chunks, more than ${MAX_INNER}`, {
-      file: where,
-      got: count,
-      limit: MAX_INNER,
-    });
+    const sentence = `the shards of ${where} have ${count} chunks, more than ${MAX_INNER}`;
+    throw unsupported(sentence, { file: where, got: count, limit: MAX_INNER });
   }
   const codecs = parseCodecs(configuration.codecs, where);
-  const { index_location: location = "end" } = configuration;
-  if (location !== "start" && location !== "end") {
-    throw malformed(`the index_location of ${where} must be "start" or "end"`, {
-      key: "index_location",
-      file: where,
-      allowed: ["start", "end"],
-    });
-  }
+  const { index_location: given = "end" } = configuration;
+  const location = oneOf(given, "index_location", ["start", "end"], where);
   const index = makeIndex(configuration.index_codecs, grid, where);
   return {
     inner: makePipeline(dtype, inner, codecs, where, depth + 1, own),

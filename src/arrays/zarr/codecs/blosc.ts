@@ -4,10 +4,11 @@
  * if elements had 4 bytes.
  */
 
-import { TensorError } from "../../../core/errors.ts";
-import { isArray, printCount } from "../../../core/foreign.ts";
+import { printCount } from "../../../core/foreign.ts";
 import {
   broken,
+  checkDeclared,
+  makeCompressor,
   mostCompressed,
   OtherKind,
   type ByteCodec,
@@ -20,7 +21,6 @@ import { shuffleBits, shuffleBytes, unshuffleBits, unshuffleBytes } from "./shuf
 import { makeZstdCodec } from "./zstd.ts";
 import { ZARR } from "../../../core/limits.ts";
 import type { Json } from "../json.ts";
-import type { Codec } from "../metadata.ts";
 
 /** The maximum compression ratio, which is that of zstd, the best of blosc's compressors. */
 const RATIO = 2 ** 15;
@@ -53,33 +53,6 @@ export const COMPRESSORS: Readonly<Record<string, number>> = {
   zstd: 4,
 };
 
-/** The compressors that this package can write. */
-export const WRITTEN: readonly string[] = ["lz4", "lz4hc", "zlib", "zstd"];
-
-/** Returns the blosc compressor that this package can read but not write, or null without such a compressor. */
-export function unwrittenOf(codecs: readonly Codec[]): string | null {
-  for (const { name, configuration = {} } of codecs) {
-    const { cname, codecs: inner } = configuration;
-    const isKnown = typeof cname === "string" && Object.hasOwn(COMPRESSORS, cname);
-    if (name.endsWith("blosc") && isKnown && !WRITTEN.includes(cname)) return cname;
-    const within: unknown = inner;
-    if (name === "sharding_indexed" && isArray(within)) {
-      return unwrittenOf(within as readonly Codec[]);
-    }
-  }
-  return null;
-}
-
-/** Throws an `attribute` error for an array with a compressor that can be read but not written. */
-export function checkWritten(codecs: readonly Codec[], path: string): void {
-  const unwritten = unwrittenOf(codecs);
-  if (unwritten === null) return;
-  const advice =
-    "copy the array with another codec (ndscatter array a.zarr -o b.zarr --codec zstd)";
-  const sentence = `${path} is compressed with ${unwritten}, which can be read but not written; ${advice}`;
-  throw new TensorError("attribute", sentence, { key: "codecs", file: path, got: unwritten });
-}
-
 export interface BloscSettings {
   readonly cname: string;
   readonly clevel: number;
@@ -90,16 +63,15 @@ export interface BloscSettings {
   readonly typesize: number;
 }
 
-export const makeBloscCodec = (settings: BloscSettings): ByteCodec => ({
-  name: "blosc",
-  fixedSize: () => null,
-  mostEncoded: mostCompressed,
-  ratio: RATIO,
-  held: heldBy(settings),
-  decode,
-  encode: (bytes) => encode(bytes, settings),
-  unwritable,
-});
+export const makeBloscCodec = (settings: BloscSettings): ByteCodec =>
+  makeCompressor({
+    name: "blosc",
+    ratio: RATIO,
+    held: heldBy(settings),
+    decode,
+    encode: (bytes) => encode(bytes, settings),
+    unwritable: (size) => refusalOf(settings.cname, size),
+  });
 
 /**
  * Returns the memory for encoding or decoding: the streams of all blocks, which are finally joined, two copies of a
@@ -144,7 +116,7 @@ interface Header {
   readonly blocksize: number;
 }
 
-function readHeader(bytes: Uint8Array, { size, isExact }: Decoded): Header {
+function readHeader(bytes: Uint8Array, decoded: Decoded): Header {
   if (bytes.length < HEADER) throw broken("it is truncated");
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   const [promised, blocksize, length] = [4, 8, 12].map((at) => view.getUint32(at, true));
@@ -153,9 +125,7 @@ function readHeader(bytes: Uint8Array, { size, isExact }: Decoded): Header {
     throw new OtherKind(
       `it has version ${version} of blosc's format, but only version 2 is supported`,
     );
-  if (isExact ? promised !== size : promised > size) {
-    throw broken(`it decodes to ${printCount(promised, "byte")}, not ${size}`);
-  }
+  checkDeclared(promised, decoded);
   if (length !== bytes.length)
     throw broken(`it has ${printCount(bytes.length, "byte")}, but its header declares ${length}`);
   if (promised > 0 && (blocksize === 0 || blocksize > promised || typesize === 0)) {
@@ -251,15 +221,17 @@ function streamCodec(format: number, level: number): ByteCodec {
 /** The maximum chunk size, in bytes, for which block offsets fit in 4 bytes. */
 const MOST = 2 ** 31 - HEADER - 1;
 
-const unwritable = (size: number): string | null =>
-  size > MOST ? `blosc encodes at most ${MOST} bytes, not ${size}` : null;
+function refusalOf(cname: string, size: number): string | null {
+  const isWritten = cname !== "blosclz" && cname !== "snappy";
+  if (!isWritten) return `${cname} in blosc can be read but not written`;
+  return size > MOST ? `blosc encodes at most ${MOST} bytes, not ${size}` : null;
+}
 
 async function encode(bytes: Uint8Array, settings: BloscSettings): Promise<Uint8Array> {
   const { length: size } = bytes;
-  const refusal = unwritable(size);
-  if (refusal !== null) throw broken(refusal);
   const { cname, shuffle } = settings;
-  if (!WRITTEN.includes(cname)) throw broken(`${cname} can be read but not written`);
+  const refusal = refusalOf(cname, size);
+  if (refusal !== null) throw broken(refusal);
   // The header has only one byte for the element size, so larger elements are treated as single bytes.
   const typesize = settings.typesize <= 255 ? settings.typesize : 1;
   const wanted = settings.blocksize === 0 ? ZARR.block : settings.blocksize;

@@ -4,6 +4,7 @@
  */
 
 import { messageOf } from "../../../core/errors.ts";
+import { printCount } from "../../../core/foreign.ts";
 
 /** Facts about the decoded bytes that are known in advance. */
 export interface Decoded {
@@ -49,6 +50,31 @@ export interface ByteCodec {
 
 /** Returns the maximum compressed length of `size` bytes, because compression makes random bytes slightly longer. */
 export const mostCompressed = (size: number): number => size + Math.ceil(size / 8) + 4096;
+
+/** Makes a codec whose encoded length depends only on the size, and which takes no further memory. */
+export const makeFixedCodec = (
+  codec: Pick<ByteCodec, "name" | "decode" | "encode"> & Partial<ByteCodec>,
+  sizeOf: (size: number) => number = (size) => size,
+): ByteCodec => ({
+  fixedSize: sizeOf,
+  mostEncoded: sizeOf,
+  ratio: 1,
+  held: { decode: () => 0, encode: () => 0 },
+  ...codec,
+});
+
+/** Makes a codec that compresses. */
+export const makeCompressor = (codec: Omit<ByteCodec, "fixedSize" | "mostEncoded">): ByteCodec => ({
+  fixedSize: () => null,
+  mostEncoded: mostCompressed,
+  ...codec,
+});
+
+/** Throws an error if encoded bytes declare a wrong decoded size. */
+export function checkDeclared(declared: number, { size, isExact }: Decoded): void {
+  if (isExact ? declared === size : declared <= size) return;
+  throw broken(`it decodes to ${printCount(declared, "byte")}, not ${size}`);
+}
 
 /** Creates an error for a decoder to throw, whose text the caller includes in another error. */
 export const broken = (reason: string): Error => new Error(reason);

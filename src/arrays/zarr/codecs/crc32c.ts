@@ -3,7 +3,7 @@
  * implementation processes sixteen bytes at a time with lookup tables.
  */
 
-import { broken, type ByteCodec } from "./byte-codec.ts";
+import { broken, makeFixedCodec, type ByteCodec } from "./byte-codec.ts";
 
 /** The polynomials of Castagnoli and of zlib, reflected. */
 export const POLYNOMIALS = { crc32c: 0x82f63b78, crc32: 0xedb88320 } as const;
@@ -90,27 +90,26 @@ export function makeChecksumCodec(
 ): ByteCodec {
   const checksum = makeCrc32c(name);
   const isFirst = location === "start";
-  return {
-    name,
-    fixedSize: (size) => size + WIDTH,
-    mostEncoded: (size) => size + WIDTH,
-    ratio: 1,
-    held: { decode: () => 0, encode: () => 0 },
-    async decode(bytes) {
-      const size = bytes.length - WIDTH;
-      if (size < 0) throw broken("it has no checksum");
-      const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
-      const content = isFirst ? bytes.subarray(WIDTH) : bytes.subarray(0, size);
-      const stored = view.getUint32(isFirst ? 0 : size, true);
-      if (stored !== checksum(content)) throw broken("its checksum is wrong");
-      return content;
+  return makeFixedCodec(
+    {
+      name,
+      async decode(bytes) {
+        const size = bytes.length - WIDTH;
+        if (size < 0) throw broken("it has no checksum");
+        const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+        const content = isFirst ? bytes.subarray(WIDTH) : bytes.subarray(0, size);
+        const stored = view.getUint32(isFirst ? 0 : size, true);
+        if (stored !== checksum(content)) throw broken("its checksum is wrong");
+        return content;
+      },
+      async encode(bytes) {
+        const encoded = new Uint8Array(bytes.length + WIDTH);
+        encoded.set(bytes, isFirst ? WIDTH : 0);
+        const at = isFirst ? 0 : bytes.length;
+        new DataView(encoded.buffer).setUint32(at, checksum(bytes), true);
+        return encoded;
+      },
     },
-    async encode(bytes) {
-      const encoded = new Uint8Array(bytes.length + WIDTH);
-      encoded.set(bytes, isFirst ? WIDTH : 0);
-      const at = isFirst ? 0 : bytes.length;
-      new DataView(encoded.buffer).setUint32(at, checksum(bytes), true);
-      return encoded;
-    },
-  };
+    (size) => size + WIDTH,
+  );
 }

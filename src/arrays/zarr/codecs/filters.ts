@@ -5,12 +5,12 @@
  */
 
 import { factOf, printValue } from "../../../core/foreign.ts";
-import { malformed, unsupported } from "../../../core/errors.ts";
+import { unsupported } from "../../../core/errors.ts";
 import { DTYPES, isUnsigned, rowOf, type DType } from "../../../core/tensor/dtype.ts";
 import { parseDataType, parseElement, parseNumpyType } from "../data-types.ts";
-import { isList, isObject, type Json, type JsonObject } from "../json.ts";
-import { broken, type ByteCodec } from "./byte-codec.ts";
-import { oneOf } from "./registry.ts";
+import { isList, type Json, type JsonObject } from "../json.ts";
+import { objectIn, oneOf, wrongField } from "../fields.ts";
+import { broken, makeFixedCodec, type ByteCodec } from "./byte-codec.ts";
 
 type Steps = typeof import("./filter-steps.ts");
 
@@ -34,72 +34,99 @@ interface Work {
   readonly sizeOf?: (size: number) => number;
 }
 
-type MakeFilter = (configuration: JsonObject, dtype: DType, where: string) => Work;
+type MakeWork = (configuration: JsonObject, dtype: DType, where: string) => Work;
+
+interface FilterRow {
+  /** The keys of the configuration. */
+  readonly keys: readonly string[];
+  readonly filter: MakeWork;
+}
 
 const same: Decode = (_, bytes) => bytes;
 
+const TYPES = ["dtype", "astype"];
+
 /** The object has no prototype, because a codec name from a file might equal the name of an inherited member. */
-const FILTERS: Readonly<Record<string, MakeFilter | undefined>> = Object.assign(
+export const FILTERS: Readonly<Record<string, FilterRow | undefined>> = Object.assign(
   Object.create(null),
   {
-    "numcodecs.delta": (configuration, dtype, where) => {
-      const stored = typesOf("delta", configuration, dtype, where);
-      const isExact = stored === dtype && !isFloat(dtype);
-      return {
-        dtype: stored,
-        decode: (steps, bytes) => steps.sums(bytes, stored, dtype),
-        ...(isExact && { encode: (steps, bytes) => steps.differences(bytes, dtype) }),
-        isOrdered: true,
-      };
+    "numcodecs.delta": {
+      keys: TYPES,
+      filter(configuration, dtype, where) {
+        const stored = typesOf("delta", configuration, dtype, where);
+        const isExact = stored === dtype && !isFloat(dtype);
+        return {
+          dtype: stored,
+          decode: (steps, bytes) => steps.sums(bytes, stored, dtype),
+          ...(isExact && { encode: (steps, bytes) => steps.differences(bytes, dtype) }),
+          isOrdered: true,
+        };
+      },
     },
-    "numcodecs.fixedscaleoffset": (configuration, dtype, where) => {
-      const stored = typesOf("fixedscaleoffset", configuration, dtype, where);
-      const [scale, offset] = (["scale", "offset"] as const).map((key) =>
-        parseNumber(configuration[key], key, where),
-      );
-      const decode: Decode = (steps, bytes) => steps.scaled(bytes, stored, dtype, scale, offset);
-      return { dtype: stored, decode };
+    "numcodecs.fixedscaleoffset": {
+      keys: [...TYPES, "scale", "offset"],
+      filter(configuration, dtype, where) {
+        const stored = typesOf("fixedscaleoffset", configuration, dtype, where);
+        const [scale, offset] = ["scale", "offset"].map((key) => {
+          const value = configuration[key];
+          const number = typeof value === "bigint" ? Number(value) : value;
+          if (typeof number === "number" && Number.isFinite(number)) return number;
+          throw wrongField(key, where, "a number", value);
+        });
+        const decode: Decode = (steps, bytes) => steps.scaled(bytes, stored, dtype, scale, offset);
+        return { dtype: stored, decode };
+      },
     },
-    "numcodecs.quantize": castFrom("quantize"),
-    "numcodecs.astype": castFrom("astype"),
-    "numcodecs.bitround": () => ({ decode: same }),
-    bitround: () => ({ decode: same }),
-    "numcodecs.packbits": (_, dtype, where) => {
-      if (dtype !== "bool") throw wrongType("packbits", dtype, where);
-      return {
-        dtype: "uint8",
-        decode: (steps, bytes, size) => steps.unpackBools(bytes, size),
-        encode: (steps, bytes) => steps.packBools(bytes),
-        isOrdered: true,
-        sizeOf: (size) => 1 + Math.ceil(size / 8),
-      };
+    "numcodecs.quantize": { keys: [...TYPES, "digits"], filter: castFrom("quantize") },
+    "numcodecs.astype": { keys: ["decode_dtype", "encode_dtype"], filter: castFrom("astype") },
+    "numcodecs.bitround": { keys: ["keepbits"], filter: () => ({ decode: same }) },
+    bitround: { keys: ["keepbits"], filter: () => ({ decode: same }) },
+    "numcodecs.packbits": {
+      keys: [],
+      filter(_, dtype, where) {
+        if (dtype !== "bool") throw wrongType("packbits", dtype, where);
+        return {
+          dtype: "uint8",
+          decode: (steps, bytes, size) => steps.unpackBools(bytes, size),
+          encode: (steps, bytes) => steps.packBools(bytes),
+          isOrdered: true,
+          sizeOf: (size) => 1 + Math.ceil(size / 8),
+        };
+      },
     },
-    scale_offset: (configuration, dtype, where) => {
-      checkNumeric("scale_offset", dtype, where);
-      checkKeys("scale_offset", configuration, ["scale", "offset"], where);
-      const { scale = 1, offset = 0 } = configuration;
-      const by = parseElement(dtype, scale, where, "scale");
-      const plus = parseElement(dtype, offset, where, "offset");
-      return { decode: (steps, bytes) => steps.scaledExactly(bytes, dtype, by, plus) };
+    scale_offset: {
+      keys: ["scale", "offset"],
+      filter(configuration, dtype, where) {
+        checkNumeric("scale_offset", dtype, where);
+        checkKeys("scale_offset", configuration, where);
+        const { scale = 1, offset = 0 } = configuration;
+        const by = parseElement(dtype, scale, where, "scale");
+        const plus = parseElement(dtype, offset, where, "offset");
+        return { decode: (steps, bytes) => steps.scaledExactly(bytes, dtype, by, plus) };
+      },
     },
-    cast_value: (configuration, dtype, where) => {
-      const keys = ["data_type", "rounding", "out_of_range", "scalar_map"];
-      checkKeys("cast_value", configuration, keys, where);
-      const stored = parseDataType(configuration.data_type, where);
-      for (const one of [dtype, stored]) checkNumeric("cast_value", one, where);
-      const { rounding: round = ROUNDINGS[0], out_of_range: range = "error" } = configuration;
-      const settings = {
-        rounding: oneOf(round, "rounding of cast_value", ROUNDINGS, where),
-        range: oneOf(range, "out_of_range of cast_value", ["error", "clamp", "wrap"], where),
-        map: mapOf(configuration.scalar_map, stored, dtype, where),
-      };
-      return {
-        dtype: stored,
-        decode: (steps, bytes) => steps.castExactly(bytes, stored, dtype, settings),
-      };
+    cast_value: {
+      keys: ["data_type", "rounding", "out_of_range", "scalar_map"],
+      filter: makeCast,
     },
-  } satisfies Record<string, MakeFilter>,
+  } satisfies Record<string, FilterRow>,
 );
+
+function makeCast(configuration: JsonObject, dtype: DType, where: string): Work {
+  checkKeys("cast_value", configuration, where);
+  const stored = parseDataType(configuration.data_type, where);
+  for (const one of [dtype, stored]) checkNumeric("cast_value", one, where);
+  const { rounding: round = ROUNDINGS[0], out_of_range: range = "error" } = configuration;
+  const settings = {
+    rounding: oneOf(round, "rounding of cast_value", ROUNDINGS, where),
+    range: oneOf(range, "out_of_range of cast_value", ["error", "clamp", "wrap"], where),
+    map: mapOf(configuration.scalar_map, stored, dtype, where),
+  };
+  return {
+    dtype: stored,
+    decode: (steps, bytes) => steps.castExactly(bytes, stored, dtype, settings),
+  };
+}
 
 const ROUNDINGS = [
   "nearest-even",
@@ -116,7 +143,7 @@ export interface Casting {
   readonly map: ReadonlyMap<unknown, unknown>;
 }
 
-export const FILTER_NAMES: readonly string[] = Object.keys(FILTERS);
+export const isFilter = (name: string): boolean => FILTERS[name] !== undefined;
 
 /** Returns the filter with this name for elements of `dtype`, or null if the name is not a filter's. */
 export function makeFilter(
@@ -125,30 +152,31 @@ export function makeFilter(
   dtype: DType,
   where: string,
 ): Filter | null {
-  const work = FILTERS[name]?.(configuration, dtype, where);
+  const work = FILTERS[name]?.filter(configuration, dtype, where);
   if (work === undefined) return null;
   const { dtype: stored = dtype, decode, encode, isOrdered = false } = work;
   const [width, storedWidth] = [DTYPES[dtype].bytes, DTYPES[stored].bytes];
   const sizeOf = work.sizeOf ?? ((size: number) => Math.ceil(size / width) * storedWidth);
   const refusal = `the codec ${name} can lose values, so it is read but not written`;
-  const codec: ByteCodec = {
-    name,
-    fixedSize: sizeOf,
-    mostEncoded: sizeOf,
-    ratio: work.sizeOf === undefined ? width / storedWidth : 8,
-    // Elements are copied, because bytes may be unaligned.
-    held: { decode: sizeOf, encode: (size) => size },
-    decode: async (bytes, { size }) => decode(await import("./filter-steps.ts"), bytes, size),
-    async encode(bytes) {
-      if (encode === undefined) throw broken(refusal);
-      return encode(await import("./filter-steps.ts"), bytes);
+  const codec = makeFixedCodec(
+    {
+      name,
+      ratio: work.sizeOf === undefined ? width / storedWidth : 8,
+      // Elements are copied, because bytes may be unaligned.
+      held: { decode: sizeOf, encode: (size) => size },
+      decode: async (bytes, { size }) => decode(await import("./filter-steps.ts"), bytes, size),
+      async encode(bytes) {
+        if (encode === undefined) throw broken(refusal);
+        return encode(await import("./filter-steps.ts"), bytes);
+      },
+      ...(encode === undefined && { unwritable: () => refusal }),
     },
-    ...(encode === undefined && { unwritable: () => refusal }),
-  };
+    sizeOf,
+  );
   return { codec, dtype: stored, isOrdered };
 }
 
-function castFrom(name: string): MakeFilter {
+function castFrom(name: string): MakeWork {
   return (configuration, dtype, where) => {
     const stored = typesOf(name, configuration, dtype, where);
     return { dtype: stored, decode: (steps, bytes) => steps.cast(bytes, stored, dtype) };
@@ -213,26 +241,11 @@ function checkNumeric(name: string, dtype: DType, where: string): void {
   if (/^(?:bool|string|complex)/.test(dtype)) throw wrongType(name, dtype, where);
 }
 
-function checkKeys(
-  name: string,
-  configuration: JsonObject,
-  known: readonly string[],
-  where: string,
-): void {
-  const other = Object.keys(configuration).find((key) => !known.includes(key));
+function checkKeys(name: string, configuration: JsonObject, where: string): void {
+  const other = Object.keys(configuration).find((key) => !FILTERS[name]?.keys.includes(key));
   if (other === undefined) return;
   const sentence = `the codec ${name} of ${where} has the setting ${printValue(other)}, which is not supported`;
   throw unsupported(sentence, { key: "codecs", file: where, got: other });
-}
-
-function parseNumber(value: Json | undefined, key: string, where: string): number {
-  const number = typeof value === "bigint" ? Number(value) : value;
-  if (typeof number === "number" && Number.isFinite(number)) return number;
-  throw malformed(`the ${key} of fixedscaleoffset of ${where} must be a number`, {
-    key,
-    file: where,
-    got: factOf(value),
-  });
 }
 
 /** Returns the values that decoding replaces. Of a repeated key, the first value counts. */
@@ -242,16 +255,12 @@ function mapOf(
   dtype: DType,
   where: string,
 ): ReadonlyMap<unknown, unknown> {
-  const { decode = [] } = (isObject(value) ? value : {}) as { readonly decode?: Json };
-  const pairs =
-    (value === undefined || isObject(value)) &&
-    isList(decode) &&
-    decode.every((pair) => isList(pair) && pair.length === 2);
-  if (!pairs || decode.length > MOST_MAPPED) {
-    throw malformed(`the scalar_map of ${where} must hold at most ${MOST_MAPPED} pairs`, {
-      key: "scalar_map",
-      file: where,
-    });
+  const { decode = [] } = value === undefined ? {} : objectIn(value, "scalar_map", where);
+  const arePairs = isList(decode) && decode.every((pair) => isList(pair) && pair.length === 2);
+  if (!arePairs) throw wrongField("scalar_map", where, "an object of lists of pairs", value);
+  if (decode.length > MOST_MAPPED) {
+    const sentence = `the scalar_map of ${where} has more than ${MOST_MAPPED} pairs`;
+    throw unsupported(sentence, { key: "scalar_map", file: where, limit: MOST_MAPPED });
   }
   const parse = (type: DType, one: Json): number | bigint =>
     parseElement(type, one, where, "scalar_map");

@@ -3,7 +3,13 @@
 import { printCount } from "../../../core/foreign.ts";
 import type { Transform } from "node:stream";
 import { ZARR } from "../../../core/limits.ts";
-import { broken, mostCompressed, type ByteCodec, type Release } from "./byte-codec.ts";
+import {
+  broken,
+  makeCompressor,
+  mostCompressed,
+  type ByteCodec,
+  type Release,
+} from "./byte-codec.ts";
 import { moduleOfNode } from "../../boxes/node.ts";
 import { newBytes } from "../chunks/buffers.ts";
 
@@ -27,10 +33,8 @@ const CONTAINERS = {
 
 export function makeDeflateCodec(name: keyof typeof CONTAINERS, level: number): ByteCodec {
   const { compress, decompress, stream } = CONTAINERS[name];
-  return {
+  return makeCompressor({
     name,
-    fixedSize: () => null,
-    mostEncoded: mostCompressed,
     ratio: RATIO,
     held: { decode: () => STATE, encode: () => STATE + ZARR.piece },
     decode(bytes, decoded) {
@@ -46,7 +50,7 @@ export function makeDeflateCodec(name: keyof typeof CONTAINERS, level: number): 
       if (zlib === null) return deflateStream(stream, bytes);
       return compressed(bytes, release, (chunkSize) => zlib[compress]({ level, chunkSize }));
     },
-  };
+  });
 }
 
 type Format = (typeof CONTAINERS)[keyof typeof CONTAINERS]["stream"];

@@ -1,9 +1,14 @@
 /** Implements `numcodecs.lz4`: the decoded size in four little-endian bytes, and one LZ4 block. */
 
-import { printCount } from "../../../core/foreign.ts";
 import { newBytes } from "../chunks/buffers.ts";
 import { decodeLz4, encodeLz4 } from "./blosc-streams.ts";
-import { broken, mostCompressed, type ByteCodec } from "./byte-codec.ts";
+import {
+  broken,
+  checkDeclared,
+  makeCompressor,
+  mostCompressed,
+  type ByteCodec,
+} from "./byte-codec.ts";
 
 /** The size of the header, in bytes. */
 const HEADER = 4;
@@ -14,32 +19,29 @@ const MOST = 0x7e000000;
 const unwritable = (size: number): string | null =>
   size > MOST ? `lz4 encodes at most ${MOST} bytes, not ${size}` : null;
 
-export const makeLz4Codec = (acceleration: number): ByteCodec => ({
-  name: "numcodecs.lz4",
-  fixedSize: () => null,
-  mostEncoded: mostCompressed,
-  // Each byte of an LZ4 length stands for at most 255 decoded bytes.
-  ratio: 255,
-  held: { decode: () => 0, encode: mostCompressed },
-  unwritable,
-  async decode(bytes, { size, isExact }) {
-    if (bytes.length < HEADER) throw broken("it is truncated");
-    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
-    const promised = view.getUint32(0, true);
-    if (isExact ? promised !== size : promised > size) {
-      throw broken(`it decodes to ${printCount(promised, "byte")}, not ${size}`);
-    }
-    const into = newBytes(promised);
-    decodeLz4(bytes.subarray(HEADER), into);
-    return into;
-  },
-  async encode(bytes) {
-    const refusal = unwritable(bytes.length);
-    if (refusal !== null) throw broken(refusal);
-    const stream = encodeLz4(bytes, Math.max(1, acceleration));
-    const encoded = newBytes(HEADER + stream.length);
-    new DataView(encoded.buffer).setUint32(0, bytes.length, true);
-    encoded.set(stream, HEADER);
-    return encoded;
-  },
-});
+export const makeLz4Codec = (acceleration: number): ByteCodec =>
+  makeCompressor({
+    name: "numcodecs.lz4",
+    // Each byte of an LZ4 length stands for at most 255 decoded bytes.
+    ratio: 255,
+    held: { decode: () => 0, encode: mostCompressed },
+    unwritable,
+    async decode(bytes, decoded) {
+      if (bytes.length < HEADER) throw broken("it is truncated");
+      const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+      const promised = view.getUint32(0, true);
+      checkDeclared(promised, decoded);
+      const into = newBytes(promised);
+      decodeLz4(bytes.subarray(HEADER), into);
+      return into;
+    },
+    async encode(bytes) {
+      const refusal = unwritable(bytes.length);
+      if (refusal !== null) throw broken(refusal);
+      const stream = encodeLz4(bytes, Math.max(1, acceleration));
+      const encoded = newBytes(HEADER + stream.length);
+      new DataView(encoded.buffer).setUint32(0, bytes.length, true);
+      encoded.set(stream, HEADER);
+      return encoded;
+    },
+  });

@@ -3,7 +3,7 @@
 import { objectOf, wrongOption } from "../../../core/foreign.ts";
 import { isUint8Array } from "../../../core/tensor/storage.ts";
 import type { JsonObject } from "../json.ts";
-import { broken, mostCompressed, type ByteCodec } from "./byte-codec.ts";
+import { broken, makeCompressor, mostCompressed, type ByteCodec } from "./byte-codec.ts";
 
 type Convert = (bytes: Uint8Array, configuration: JsonObject) => Uint8Array | Promise<Uint8Array>;
 
@@ -54,14 +54,12 @@ const copied = async (result: unknown): Promise<Uint8Array> => {
 export function makeOwnCodec(name: string, codec: OwnCodec, configuration: JsonObject): ByteCodec {
   const isWritten = codec.encode !== undefined;
   const refusal = `the codec ${name} has no function encode`;
-  return {
+  return makeCompressor({
     name,
-    fixedSize: () => null,
-    mostEncoded: mostCompressed,
     ratio: Infinity,
     held: { decode: (size) => size, encode: mostCompressed },
     decode: async (bytes) => copied(codec.decode(bytes, configuration)),
     encode: async (bytes) => copied(codec.encode?.(bytes, configuration)),
     ...(!isWritten && { unwritable: () => refusal }),
-  };
+  });
 }

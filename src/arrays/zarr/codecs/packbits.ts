@@ -6,10 +6,8 @@ import { packBits, unpackBits } from "../../../core/tensor/storage.ts";
 import { newBytes } from "../chunks/buffers.ts";
 import { swapElements } from "../chunks/file-elements.ts";
 import type { JsonObject } from "../json.ts";
-import { broken, type ByteCodec } from "./byte-codec.ts";
-import { oneOf } from "./registry.ts";
-
-const NONE = { decode: () => 0, encode: () => 0 };
+import { oneOf } from "../fields.ts";
+import { broken, makeFixedCodec, type ByteCodec } from "./byte-codec.ts";
 
 /**
  * Copies elements of whole bytes. `first_bit` and `last_bit` are supported only if they select all bits of an element.
@@ -30,32 +28,32 @@ export function makePackbitsCodec(
   const packed = (size: number): number => (isCopy ? size : Math.ceil((size * bits) / 8));
   const extra = padding === "none" ? 0 : 1;
   const sizeOf = (size: number): number => packed(size) + extra;
-  return {
-    name: "packbits",
-    fixedSize: sizeOf,
-    mostEncoded: sizeOf,
-    ratio: 8,
-    held: NONE,
-    async decode(bytes, { size }) {
-      if (bytes.length !== sizeOf(size)) throw broken("its length is wrong");
-      const free = 8 * packed(size) - (isCopy ? 8 : bits) * size;
-      const at = padding === "first_byte" ? 0 : bytes.length - 1;
-      if (extra === 1 && bytes[at] !== free) throw broken("its number of padding bits is wrong");
-      const start = padding === "first_byte" ? 1 : 0;
-      const content = bytes.subarray(start, start + packed(size));
-      if (isCopy) return content;
-      const into = newBytes(size);
-      unpackBits(content, into, bits, false);
-      return into;
+  return makeFixedCodec(
+    {
+      name: "packbits",
+      ratio: 8,
+      async decode(bytes, { size }) {
+        if (bytes.length !== sizeOf(size)) throw broken("its length is wrong");
+        const free = 8 * packed(size) - (isCopy ? 8 : bits) * size;
+        const at = padding === "first_byte" ? 0 : bytes.length - 1;
+        if (extra === 1 && bytes[at] !== free) throw broken("its number of padding bits is wrong");
+        const start = padding === "first_byte" ? 1 : 0;
+        const content = bytes.subarray(start, start + packed(size));
+        if (isCopy) return content;
+        const into = newBytes(size);
+        unpackBits(content, into, bits, false);
+        return into;
+      },
+      async encode(bytes) {
+        const encoded = newBytes(sizeOf(bytes.length));
+        encoded.set(isCopy ? bytes : packBits(bytes, bits), padding === "first_byte" ? 1 : 0);
+        const free = 8 * packed(bytes.length) - (isCopy ? 8 : bits) * bytes.length;
+        if (extra === 1) encoded[padding === "first_byte" ? 0 : encoded.length - 1] = free;
+        return encoded;
+      },
     },
-    async encode(bytes) {
-      const encoded = newBytes(sizeOf(bytes.length));
-      encoded.set(isCopy ? bytes : packBits(bytes, bits), padding === "first_byte" ? 1 : 0);
-      const free = 8 * packed(bytes.length) - (isCopy ? 8 : bits) * bytes.length;
-      if (extra === 1) encoded[padding === "first_byte" ? 0 : encoded.length - 1] = free;
-      return encoded;
-    },
-  };
+    sizeOf,
+  );
 }
 
 /** Swaps the bytes of big-endian elements. */
@@ -66,13 +64,5 @@ export function makeSwapCodec(dtype: DType): ByteCodec {
     swapElements(dtype, copy);
     return copy;
   };
-  return {
-    name: "bytes",
-    fixedSize: (size) => size,
-    mostEncoded: (size) => size,
-    ratio: 1,
-    held: NONE,
-    decode: swapped,
-    encode: swapped,
-  };
+  return makeFixedCodec({ name: "bytes", decode: swapped, encode: swapped });
 }

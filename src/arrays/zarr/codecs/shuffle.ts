@@ -3,7 +3,7 @@
  * these are often similar in neighboring elements. Bytes after the last whole element of a block are not moved.
  */
 
-import { broken, type ByteCodec } from "./byte-codec.ts";
+import { broken, makeFixedCodec, type ByteCodec } from "./byte-codec.ts";
 import { newBytes } from "../chunks/buffers.ts";
 
 export const unshuffleBytes = (from: Uint8Array, into: Uint8Array, width: number): void =>
@@ -137,17 +137,14 @@ function moveBits(from: Uint8Array, into: Uint8Array, width: number, isBack: boo
 }
 
 /** Makes the codec `numcodecs.shuffle`, which moves the bytes of whole chunks. */
-export const makeShuffleCodec = (width: number): ByteCodec => ({
-  name: "numcodecs.shuffle",
-  fixedSize: (size) => size,
-  mostEncoded: (size) => size,
-  ratio: 1,
-  held: { decode: () => 0, encode: () => 0 },
-  decode: async (bytes) => shuffled(bytes, width, true),
-  encode: async (bytes) => shuffled(bytes, width, false),
-  unwritable: (size) =>
-    width > 1 && size % width !== 0 ? `${size} bytes are not whole elements of shuffle` : null,
-});
+export const makeShuffleCodec = (width: number): ByteCodec =>
+  makeFixedCodec({
+    name: "numcodecs.shuffle",
+    decode: async (bytes) => shuffled(bytes, width, true),
+    encode: async (bytes) => shuffled(bytes, width, false),
+    unwritable: (size) =>
+      width > 1 && size % width !== 0 ? `${size} bytes are not whole elements of shuffle` : null,
+  });
 
 function shuffled(bytes: Uint8Array, width: number, isBack: boolean): Uint8Array {
   if (width > 1 && bytes.length % width !== 0) throw broken("it ends within an element");

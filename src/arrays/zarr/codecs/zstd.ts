@@ -7,7 +7,14 @@ import { printCount } from "../../../core/foreign.ts";
 import { TensorError } from "../../../core/errors.ts";
 import type { Transform } from "node:stream";
 import { ZARR } from "../../../core/limits.ts";
-import { broken, mostCompressed, type ByteCodec, type Decoded, type Held } from "./byte-codec.ts";
+import {
+  broken,
+  checkDeclared,
+  makeCompressor,
+  type ByteCodec,
+  type Decoded,
+  type Held,
+} from "./byte-codec.ts";
 import { byCallback, compressed, inflateStream, join } from "./gzip.ts";
 import { moduleOfNode } from "../../boxes/node.ts";
 
@@ -22,10 +29,8 @@ const MAX_BLOCK = 2 ** 17;
 const LEAST_WINDOW = 2 ** 23;
 
 export function makeZstdCodec(level: number, checksum: boolean): ByteCodec {
-  return {
+  return makeCompressor({
     name: "zstd",
-    fixedSize: () => null,
-    mostEncoded: mostCompressed,
     ratio: RATIO,
     unwritable: (size) => (zstdOfNode() === null ? refusalOfWasm(size, checksum) : null),
     held: zstdOfNode() === null ? heldByWasm(level) : heldByNode(level),
@@ -39,20 +44,20 @@ export function makeZstdCodec(level: number, checksum: boolean): ByteCodec {
     },
     async encode(bytes, release) {
       const zlib = zstdOfNode();
-      const refusal = zlib === null ? refusalOfWasm(bytes.length, checksum) : null;
-      if (refusal !== null) throw broken(refusal);
-      if (zlib !== null) {
-        const { ZSTD_c_compressionLevel: quality, ZSTD_c_checksumFlag: check } = zlib.constants;
-        const params = { [quality]: level, [check]: checksum ? 1 : 0 };
-        const options = { params, pledgedSrcSize: bytes.length };
-        return compressed(bytes, release, (chunkSize) =>
-          zlib.createZstdCompress({ ...options, chunkSize }),
-        );
+      if (zlib === null) {
+        const refusal = refusalOfWasm(bytes.length, checksum);
+        if (refusal !== null) throw broken(refusal);
+        const { encodeZstd } = await import("./libzstd.ts");
+        return encodeZstd(bytes, level);
       }
-      const { encodeZstd } = await import("./libzstd.ts");
-      return encodeZstd(bytes, level);
+      const { ZSTD_c_compressionLevel: quality, ZSTD_c_checksumFlag: check } = zlib.constants;
+      const params = { [quality]: level, [check]: checksum ? 1 : 0 };
+      const options = { params, pledgedSrcSize: bytes.length };
+      return compressed(bytes, release, (chunkSize) =>
+        zlib.createZstdCompress({ ...options, chunkSize }),
+      );
     },
-  };
+  });
 }
 
 /**
@@ -101,7 +106,9 @@ async function decodeFrame(frame: Uint8Array, size: number): Promise<Uint8Array>
   }
   const stream = streamOfPlatform();
   if (stream !== null) return inflateStream(stream, frame, size);
-  checkMemory(size);
+  if (size > MOST_OF_WASM) {
+    throw new TensorError("too-large", `${tooLarge(size)}; use smaller chunks`, { got: size });
+  }
   const { decodeZstd } = await import("./libzstd.ts");
   return decodeZstd(frame, size);
 }
@@ -118,11 +125,6 @@ function streamOfPlatform(): DecompressionStream | null {
  * The maximum chunk size for WebAssembly, in bytes, because its memory contains both the encoded and the decoded chunk.
  */
 const MOST_OF_WASM = 2 ** 29;
-
-function checkMemory(size: number): void {
-  if (size <= MOST_OF_WASM) return;
-  throw new TensorError("too-large", `${tooLarge(size)}; use smaller chunks`, { got: size });
-}
 
 const tooLarge = (size: number): string =>
   `a zstd chunk of ${printCount(size, "byte")} needs Node 22.15 or newer`;
@@ -154,7 +156,8 @@ const MAGIC = 0xfd2fb528;
 const SKIPPABLE = 0x184d2a50;
 
 /** Checks the sizes that frame and block headers declare, and returns the frames with data. */
-function framesOf(bytes: Uint8Array, { size, isExact }: Decoded): Uint8Array[] {
+function framesOf(bytes: Uint8Array, decoded: Decoded): Uint8Array[] {
+  const { size } = decoded;
   const frames: Uint8Array[] = [];
   const cursor = new Cursor(bytes);
   let most = 0;
@@ -179,9 +182,7 @@ function framesOf(bytes: Uint8Array, { size, isExact }: Decoded): Uint8Array[] {
     // If the size is not declared, only the number of blocks bounds the output. The margin allows for encoders that
     // write small blocks.
     if (most > 8 * size + 8 * MAX_BLOCK) throw broken(`it may decode to ${most} bytes`);
-  } else if (isExact ? promised !== size : promised > size) {
-    throw broken(`it decodes to ${printCount(promised, "byte")}, not ${size}`);
-  }
+  } else checkDeclared(promised, decoded);
   return frames;
 }
 
@@ -213,31 +214,27 @@ function readFrame(
 const windowOf = (byte: number): number => 2 ** (10 + (byte >> 3)) * (1 + (byte & 7) / 8);
 
 class Cursor {
+  at = 0;
   readonly #bytes: Uint8Array;
-  #at = 0;
 
   constructor(bytes: Uint8Array) {
     this.#bytes = bytes;
   }
 
-  get at(): number {
-    return this.#at;
-  }
-
   get isAtEnd(): boolean {
-    return this.#at === this.#bytes.length;
+    return this.at === this.#bytes.length;
   }
 
   skip(count: number): void {
-    this.#at += count;
-    if (this.#at > this.#bytes.length) throw broken("it is truncated");
+    this.at += count;
+    if (this.at > this.#bytes.length) throw broken("it is truncated");
   }
 
   /** Reads a little-endian number of `width` bytes. */
   number(width: number): number {
     this.skip(width);
     let value = 0;
-    for (let i = 1; i <= width; i++) value = value * 256 + this.#bytes[this.#at - i];
+    for (let i = 1; i <= width; i++) value = value * 256 + this.#bytes[this.at - i];
     return value;
   }
 }
