@@ -12,6 +12,7 @@ import {
 import { HAS_ALL } from "../support/cases.ts";
 import { arrayOf as open, arrayInMemory } from "../support/memory-store.ts";
 import { hexBytes } from "../support/npy-file.ts";
+import { parseMetadataV2 } from "../../src/arrays/zarr/metadata-v2.ts";
 import { SEED } from "../support/random.ts";
 import { assertRefused } from "../support/refusal.ts";
 import type { ErrorCode } from "../../src/core/errors.ts";
@@ -320,6 +321,11 @@ for (const [name, json, code = "malformed-file"] of REFUSED) {
     assertRefused(code, {}, () => open(json));
   });
 }
+
+test("a .zarray of another version is refused", () => {
+  const json = { ...V2, zarr_format: 3 };
+  assertRefused("malformed-file", {}, () => parseMetadataV2(json, undefined, "it"));
+});
 
 // prettier-ignore
 const FILLS: readonly (readonly [DType, string, string])[] = [
