@@ -206,7 +206,7 @@ async function readGroup(store: Store): Promise<OwnMetadata | null> {
     // Consolidated metadata of an unknown kind is ignored.
     const { consolidated_metadata: list } = json;
     const isInline = isObject(list) && list.kind === "inline";
-    return { version: 3, attributes, members: isInline ? membersIn(list, path) : null };
+    return { version: 3, attributes, members: isInline ? membersIn(list, 3, path) : null };
   }
   const old = await readMetadata(store, ".zgroup", read);
   if (old === null) {
@@ -216,17 +216,17 @@ async function readGroup(store: Store): Promise<OwnMetadata | null> {
   if (old.zarr_format !== 2) throw wrongFormat(".zgroup", old, path, [2]);
   const attributes = (await readMetadata(store, ".zattrs", read)) ?? {};
   const list = await readMetadata(store, ".zmetadata", read);
-  return { version: 2, attributes, members: list === null ? null : membersIn(list, path) };
+  return { version: 2, attributes, members: list === null ? null : membersIn(list, 2, path) };
 }
 
 /**
  * Returns the members in consolidated metadata, which maps names of members to metadata or, in Zarr v2, names of
  * metadata files to their contents.
  */
-function membersIn(list: JsonObject, where: string): GroupMember[] {
+function membersIn(list: JsonObject, version: 2 | 3, where: string): GroupMember[] {
   const title = `consolidated metadata of ${where}`;
   const all = Object.entries(objectIn(list.metadata, "metadata", `the ${title}`));
-  const isOld = list.kind !== "inline";
+  const isOld = version === 2;
   const members = all.flatMap(([key, metadata]): GroupMember[] => {
     const [, name, file] = isOld ? (/^(.+)\/\.z(array|group)$/s.exec(key) ?? []) : ["", key];
     if (name === undefined || (isOld && !isObject(metadata))) return [];
@@ -251,7 +251,8 @@ async function listIn(
     const metadata = Object.fromEntries(members.map(({ name, metadata }) => [name, metadata]));
     const list = { kind: "inline", must_understand: false, metadata };
     const own = await readMetadata(store, "zarr.json");
-    return ["zarr.json", withMember(own ?? {}, "consolidated_metadata", list)];
+    if (own === null) throw await absentGroup(store);
+    return ["zarr.json", withMember(own, "consolidated_metadata", list)];
   }
   const files = members.map(({ name, kind, metadata }) => [`${name}/.z${kind}`, metadata] as const);
   const metadata = new Map<string, JsonObject>(files);

@@ -17,7 +17,7 @@ import {
 } from "./byte-codec.ts";
 import { decodeBloscLz, decodeLz4, decodeSnappy, encodeLz4 } from "./blosc-streams.ts";
 import { makeDeflateCodec } from "./gzip.ts";
-import { shuffleBits, shuffleBytes, unshuffleBits, unshuffleBytes } from "./shuffle.ts";
+import { moveBits, moveBytes } from "./shuffle.ts";
 import { makeZstdCodec } from "./zstd.ts";
 import { ZARR } from "../../../core/limits.ts";
 import type { Json } from "../json.ts";
@@ -78,9 +78,7 @@ export const makeBloscCodec = (settings: BloscSettings): ByteCodec =>
  * block, and the compressor's state.
  */
 function heldBy({ cname, clevel, blocksize }: BloscSettings): Held {
-  const format = COMPRESSORS[cname];
-  const isPlain = format !== COMPRESSORS.zlib && format !== COMPRESSORS.zstd;
-  const inner = isPlain ? null : streamCodec(format, levelOf(format, clevel)).held;
+  const inner = streamCodec(COMPRESSORS[cname], clevel)?.held;
   const block = (size: number): number => Math.min(size, blocksize === 0 ? ZARR.block : blocksize);
   return {
     decode: (size) => 2 * block(size) + (inner?.decode(block(size)) ?? 0),
@@ -89,9 +87,14 @@ function heldBy({ cname, clevel, blocksize }: BloscSettings): Held {
   };
 }
 
-/** Level n of blosc is level 2n - 1 of zstd, as in C-Blosc. */
-const levelOf = (format: number, clevel: number): number =>
-  format === COMPRESSORS.zstd ? 2 * clevel - 1 : clevel;
+/** Returns the codec of a format, or null for a format of `blosc-streams.ts`. */
+function streamCodec(format: number, clevel: number): ByteCodec | null {
+  if (format === COMPRESSORS.zlib) return makeDeflateCodec("zlib", clevel);
+  // Level n of blosc is level 2n - 1 of zstd, as in C-Blosc.
+  if (format === COMPRESSORS.zstd) return makeZstdCodec(2 * clevel - 1, false);
+  if (format <= COMPRESSORS.snappy) return null;
+  throw new OtherKind(`its compressor ${format} is not supported`);
+}
 
 /** The size of the header, in bytes. */
 const HEADER = 16;
@@ -166,8 +169,9 @@ async function decodeBlock(
   scratch: Uint8Array,
   { flags, typesize, blocksize }: Header,
 ): Promise<void> {
-  const unshuffle = unshuffleOf(flags, typesize, into.length);
-  const target = unshuffle === null ? into : scratch;
+  const isShuffled = (flags & SHUFFLED) !== 0 && typesize > 1;
+  const areBits = !isShuffled && (flags & BIT_SHUFFLED) !== 0 && into.length >= typesize;
+  const target = isShuffled || areBits ? scratch : into;
   const isSplit =
     (flags & UNSPLIT) === 0 &&
     into.length === blocksize &&
@@ -186,14 +190,8 @@ async function decodeBlock(
     await decodeStream(stream, target.subarray(r * row, (r + 1) * row), flags >> 5);
     at += length;
   }
-  unshuffle?.(target, into, typesize);
-}
-
-type Shuffle = (from: Uint8Array, into: Uint8Array, width: number) => void;
-
-function unshuffleOf(flags: number, typesize: number, length: number): Shuffle | null {
-  if ((flags & SHUFFLED) !== 0 && typesize > 1) return unshuffleBytes;
-  return (flags & BIT_SHUFFLED) !== 0 && length >= typesize ? unshuffleBits : null;
+  if (isShuffled) moveBytes(target, into, typesize, true);
+  if (areBits) moveBits(target, into, typesize, true);
 }
 
 async function decodeStream(from: Uint8Array, into: Uint8Array, format: number): Promise<void> {
@@ -203,19 +201,13 @@ async function decodeStream(from: Uint8Array, into: Uint8Array, format: number):
   if (format === COMPRESSORS.lz4) return decodeLz4(from, into);
   if (format === COMPRESSORS.snappy) return decodeSnappy(from, into);
   if (format === COMPRESSORS.blosclz) return decodeBloscLz(from, into);
-  const codec = streamCodec(format, 0);
+  const codec = streamCodec(format, 0) as ByteCodec;
   const decoded = await codec.decode(from, { size, isExact: true });
-  if (decoded.length !== size)
-    throw broken(
-      `one of its streams decodes to ${printCount(decoded.length, "byte")}, not ${size}`,
-    );
+  if (decoded.length !== size) {
+    const got = printCount(decoded.length, "byte");
+    throw broken(`one of its streams decodes to ${got}, not ${size}`);
+  }
   into.set(decoded);
-}
-
-function streamCodec(format: number, level: number): ByteCodec {
-  if (format === COMPRESSORS.zlib) return makeDeflateCodec("zlib", level);
-  if (format === COMPRESSORS.zstd) return makeZstdCodec(level, false);
-  throw new OtherKind(`its compressor ${format} is not supported`);
 }
 
 /** The maximum chunk size, in bytes, for which block offsets fit in 4 bytes. */
@@ -274,21 +266,16 @@ async function encodeBlock(
   { cname, clevel, shuffle }: BloscSettings,
   typesize: number,
 ): Promise<Uint8Array> {
-  const shuffles: readonly (Shuffle | null)[] = [
-    null,
-    typesize > 1 ? shuffleBytes : null,
-    shuffleBits,
-  ];
-  const turn = content.length >= typesize ? shuffles[shuffle] : null;
+  const isMoved = content.length >= typesize;
   // Even without a shuffle, the content is copied, because compression is asynchronous.
   const shuffled = new Uint8Array(content.length);
-  if (turn === null) shuffled.set(content);
-  else turn(content, shuffled, typesize);
-  const format = COMPRESSORS[cname];
-  const stream =
-    format === COMPRESSORS.lz4
-      ? encodeLz4(shuffled, 10 - clevel)
-      : await streamCodec(format, levelOf(format, clevel)).encode(shuffled);
+  if (isMoved && shuffle === SHUFFLES.shuffle && typesize > 1) {
+    moveBytes(content, shuffled, typesize, false);
+  } else if (isMoved && shuffle === SHUFFLES.bitshuffle) {
+    moveBits(content, shuffled, typesize, false);
+  } else shuffled.set(content);
+  const codec = streamCodec(COMPRESSORS[cname], clevel);
+  const stream = await (codec?.encode(shuffled) ?? encodeLz4(shuffled, 10 - clevel));
   // A decoder would mistake a stream as long as the block for an uncompressed block.
   return stream.length < content.length ? stream : shuffled;
 }

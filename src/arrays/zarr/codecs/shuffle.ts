@@ -6,35 +6,24 @@
 import { broken, makeFixedCodec, type ByteCodec } from "./byte-codec.ts";
 import { newBytes } from "../chunks/buffers.ts";
 
-export const unshuffleBytes = (from: Uint8Array, into: Uint8Array, width: number): void =>
-  moveBytes(from, into, width, true);
-
-export const shuffleBytes = (from: Uint8Array, into: Uint8Array, width: number): void =>
-  moveBytes(from, into, width, false);
-
 /** Shuffles or unshuffles bytes. The shuffle moves byte j of element e from `e * width + j` to `j * count + e`. */
-function moveBytes(from: Uint8Array, into: Uint8Array, width: number, isBack: boolean): void {
-  const count = Math.floor(from.length / width);
-  const areWords = (from.byteOffset | into.byteOffset | width | count) % 4 === 0;
-  if (areWords) moveSquares(wordsOf(from), wordsOf(into), width / 4, count / 4, isBack);
-  else moveSingles(from, into, width, count, isBack);
-  into.set(from.subarray(count * width), count * width);
-}
-
-function moveSingles(
+export function moveBytes(
   from: Uint8Array,
   into: Uint8Array,
   width: number,
-  count: number,
   isBack: boolean,
 ): void {
-  const read = isBack ? 1 : width;
-  const write = isBack ? width : 1;
-  for (let j = 0; j < width; j++) {
-    let at = isBack ? j * count : j;
-    let to = isBack ? j : j * count;
-    for (let e = 0; e < count; e++, at += read, to += write) into[to] = from[at];
+  const count = Math.floor(from.length / width);
+  const areWords = (from.byteOffset | into.byteOffset | width | count) % 4 === 0;
+  if (areWords) moveSquares(wordsOf(from), wordsOf(into), width / 4, count / 4, isBack);
+  else {
+    const [read, write] = isBack ? [1, width] : [width, 1];
+    for (let j = 0; j < width; j++) {
+      let [at, to] = isBack ? [j * count, j] : [j, j * count];
+      for (let e = 0; e < count; e++, at += read, to += write) into[to] = from[at];
+    }
   }
+  into.set(from.subarray(count * width), count * width);
 }
 
 const wordsOf = ({ buffer, byteOffset, length }: Uint8Array): Int32Array =>
@@ -77,26 +66,14 @@ function moveSquares(
 }
 
 /**
- * Returns true if the number of elements is a multiple of eight. Blosc does not bit-shuffle any other blocks, because
- * rows of bits need groups of eight elements.
- */
-const hasEights = (from: Uint8Array, width: number): boolean =>
-  Math.floor(from.length / width) % 8 === 0;
-
-export const unshuffleBits = (from: Uint8Array, into: Uint8Array, width: number): void =>
-  moveBits(from, into, width, true);
-
-export const shuffleBits = (from: Uint8Array, into: Uint8Array, width: number): void =>
-  moveBits(from, into, width, false);
-
-/**
  * Shuffles or unshuffles bits. The shuffle moves bit k of byte j in element e to bit `e % 8` of byte `(8j + k) * count
  * / 8 + e / 8`. The algorithm exchanges bit k of byte e with bit e of byte k, in squares of 1, 2 and 4 bits ("Hacker's
  * Delight", section 7-3).
  */
-function moveBits(from: Uint8Array, into: Uint8Array, width: number, isBack: boolean): void {
-  if (!hasEights(from, width)) return into.set(from);
+export function moveBits(from: Uint8Array, into: Uint8Array, width: number, isBack: boolean): void {
   const count = Math.floor(from.length / width);
+  // Blosc does not shuffle the bits of other blocks, because rows of bits need groups of eight elements.
+  if (count % 8 !== 0) return into.set(from);
   const row = count / 8;
   const [read, write] = isBack ? [row, width] : [width, row];
   for (let j = 0; j < width; j++) {
