@@ -109,13 +109,7 @@ test("broken metadata are refused, or describe an array that can be read", async
   for (let turn = 0; turn < 10 * TURNS; turn++) {
     const codecs = CODECS[random(CODECS.length)];
     const shards = random(2) === 0 ? null : [4, 8];
-    const options: CreateOptions = {
-      dtype: "int16",
-      shape: SHAPE,
-      chunkShape: [4, 4],
-      shards,
-      codecs,
-    };
+    const options = { dtype: "int16", shape: SHAPE, chunkShape: [4, 4], shards, codecs } as const;
     const { array, store } = arrayInMemory(options);
     await array.write(full("int16", SHAPE, 3));
     const text = printMetadata(array.metadata);
@@ -189,12 +183,8 @@ test("a bomb is not blown up", async () => {
   const zeros = new Uint8Array(50_000_000);
   const gzip = await makeDeflateCodec("gzip", 9).encode(zeros);
   assert.ok(gzip.length > 4100);
-  const options: CreateOptions = {
-    dtype: "uint8",
-    shape: [40_000],
-    chunkShape: [40_000],
-    codecs: ["gzip"],
-  };
+  const shape = [40_000];
+  const options: CreateOptions = { dtype: "uint8", shape, chunkShape: shape, codecs: ["gzip"] };
   const { array, store } = arrayInMemory(options);
   // Cut to a size that such a chunk may have, it still makes 37 MB before it ends.
   store.objects.set("c/0", gzip.subarray(0, 37_000));
@@ -326,19 +316,13 @@ function withShard(bytes: Uint8Array) {
   const store = new MemoryStore();
   store.objects.set("c/0", bytes);
   const sharding = { chunk_shape: [2], codecs: ["bytes"], index_codecs: [little] };
-  return arrayOf(
-    {
-      zarr_format: 3,
-      node_type: "array",
-      shape: [4],
-      data_type: "uint8",
-      chunk_grid: { name: "regular", configuration: { chunk_shape: [4] } },
-      chunk_key_encoding: "default",
-      codecs: [{ name: "sharding_indexed", configuration: sharding }],
-      fill_value: 9,
-    },
-    store,
-  );
+  const json = {
+    ...{ zarr_format: 3, node_type: "array", shape: [4], data_type: "uint8", fill_value: 9 },
+    chunk_grid: { name: "regular", configuration: { chunk_shape: [4] } },
+    chunk_key_encoding: "default",
+    codecs: [{ name: "sharding_indexed", configuration: sharding }],
+  };
+  return arrayOf(json, store);
 }
 
 const NONE = 2n ** 64n - 1n;
