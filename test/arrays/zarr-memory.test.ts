@@ -95,9 +95,10 @@ const RELEASED: readonly (readonly [string, Partial<CreateOptions>, read: Length
   // The one in the other byte order is made of the transposed one.
   ["transposed chunks in the other byte order", { codecs: [TURN, BIG] }, [], [64, 64]],
   ["two checksums", { codecs: ["crc32c", "crc32c"] }, [64], [68, 72]],
-  // All of a shard is read, of which its chunks are parts; its parts are two chunks and the index.
-  ["shards", { codecs: [shards(LITTLE)] }, [null], [32, 32, INDEX]],
-  ["shards with checksums", { codecs: [shards(LITTLE, "crc32c")] }, [null], [32, 32, 36, 36, INDEX]],
+  // The index is copied from its bytes. All of a shard is read, of which its chunks are parts; its parts are two chunks
+  // and the index.
+  ["shards", { codecs: [shards(LITTLE)] }, [32, null], [32, 32, INDEX]],
+  ["shards with checksums", { codecs: [shards(LITTLE, "crc32c")] }, [32, null], [32, 32, 36, 36, INDEX]],
   // The parts are joined: each is free then.
   ["shards with a checksum", { codecs: [shards(LITTLE), "crc32c"] }, [100], [32, 32, INDEX, 100, 104]],
 ];

@@ -38,7 +38,7 @@ import { printJson, type JsonObject } from "./json.ts";
 import { nestedKeys, parseKey, printKey, type Codec, type Metadata } from "./metadata.ts";
 import { checkEncodable, makePipeline, mostStored, type Pipeline } from "./chunks/pipeline.ts";
 import { changedSince } from "./read-key.ts";
-import { stagingOf, type Source, type Store } from "./stores/store.ts";
+import { stagingOf, type Source, type Store, type StoredObject } from "./stores/store.ts";
 
 /** The number and total size of the stored chunks. */
 export interface StoredChunks {
@@ -315,13 +315,20 @@ export class ZarrArray extends BaseArray implements PendingArray {
   async stored(): Promise<StoredChunks> {
     const grid = gridOf(this.shape, this.chunkShape);
     let [chunks, bytes] = [0, 0];
-    for await (const { key, size } of this.store.list()) {
-      const at = parseKey(this.metadata.keys, grid.length, key);
-      if (at === null || at.some((one, axis) => one >= grid[axis])) continue;
+    for await (const { at, size } of this.listChunks()) {
+      if (at.some((one, axis) => one >= grid[axis])) continue;
       chunks++;
       bytes += size;
     }
     return { chunks, bytes };
+  }
+
+  /** For internal use: lists all stored chunks, including chunks beyond the shape. */
+  async *listChunks(): AsyncGenerator<StoredObject & { readonly at: readonly number[] }> {
+    for await (const one of this.store.list()) {
+      const at = parseKey(this.metadata.keys, this.shape.length, one.key);
+      if (at !== null) yield { ...one, at };
+    }
   }
 
   /**

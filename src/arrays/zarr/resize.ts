@@ -14,7 +14,7 @@ import { asTensor, type Tensor } from "../../core/tensor/tensor.ts";
 import { ZarrArray } from "./array.ts";
 import { parseShape } from "./fields.ts";
 import { parseJson, printJson, withMember } from "./json.ts";
-import { checkGrid, parseKey } from "./metadata.ts";
+import { checkGrid } from "./metadata.ts";
 import { encodeText } from "./open.ts";
 import { changedSince, fingerprintOf, readKey } from "./read-key.ts";
 import { CLAIM, type Store } from "./stores/store.ts";
@@ -219,18 +219,14 @@ async function clean(own: ZarrArray, other: ZarrArray): Promise<void> {
 }
 
 /** Removes all stored chunks beyond a shape. */
-async function removeBeyond(
-  { store, metadata }: ZarrArray,
-  shape: readonly number[],
-): Promise<void> {
-  const grid = gridOf(shape, metadata.chunkShape);
+async function removeBeyond(array: ZarrArray, shape: readonly number[]): Promise<void> {
+  const grid = gridOf(shape, array.chunkShape);
   const beyond: string[] = [];
-  for await (const { key } of store.list()) {
-    const at = parseKey(metadata.keys, shape.length, key);
-    if (at !== null && at.some((one, axis) => one >= grid[axis])) beyond.push(key);
+  for await (const { key, at } of array.listChunks()) {
+    if (at.some((one, axis) => one >= grid[axis])) beyond.push(key);
   }
   for (const key of beyond) {
     // oxlint-disable-next-line no-await-in-loop
-    await store.remove(key);
+    await array.store.remove(key);
   }
 }

@@ -26,7 +26,7 @@ import {
   type Decoded,
   type Release,
 } from "../codecs/byte-codec.ts";
-import { needsChange, swapElements, toMemory } from "./file-elements.ts";
+import { needsChange, toMemory } from "./file-elements.ts";
 import { MISSING, mostStored, type Pipeline, type Sharding } from "./pipeline.ts";
 import { memorySource, partOfSource, readAll, type Source } from "../stores/store.ts";
 
@@ -229,7 +229,7 @@ async function copyElements(
 async function readShard(shards: Sharding, stored: Source, reading: Reading): Promise<void> {
   const { inner, grid, count } = shards;
   const { where, fill, concurrency, buffers, box, into } = reading;
-  const index = await readIndex(shards, stored, where);
+  const index = await readIndex(shards, stored, reading);
   const parts = [...chunksOf(box.start, box.shape, inner.shape)];
   const most = mostStored(inner);
   // If every inner chunk is needed and the shard has no gaps, one request reads the whole shard.
@@ -257,28 +257,23 @@ async function readShard(shards: Sharding, stored: Source, reading: Reading): Pr
 
 /** Reads the offset and size of each inner chunk. */
 async function readIndex(
-  { grid, count, index }: Sharding,
+  { grid, index }: Sharding,
   source: Source,
-  where: string,
+  reading: Reading,
 ): Promise<BigUint64Array> {
   const { size: got } = source;
   if (got < index.size) {
-    const sentence = `${where} has ${printCount(got, "byte")}, fewer than its index of ${index.size}`;
-    throw malformed(sentence, { got });
+    const title = `${reading.where} has ${printCount(got, "byte")}`;
+    throw malformed(`${title}, fewer than its index of ${index.size}`, { got });
   }
   const part = partOfSource(source, index.isAtStart ? 0 : got - index.size, index.size);
-  const decoded = { size: 16 * count, isExact: true };
-  const stored = await readAll(part);
-  const bytes = await decodeSteps(index.compression, stored, decoded, `the index of ${where}`);
-  const entries = new BigUint64Array(2 * count);
-  const target = new Uint8Array(entries.buffer);
-  const { order } = index;
-  if (order === null) target.set(bytes);
-  else {
-    const [shape, start] = [[...grid, 2], [0, ...grid].map(() => 0)];
-    const turned = order.map((axis) => shape[axis]);
-    copyTransposed(bytes, { bytes: target, shape, start }, turned, order, 8);
-  }
-  if (index.bigEndian) swapElements("uint64", target);
+  const shape = [...grid, 2];
+  const entries = new BigUint64Array(product(shape));
+  const into = runPlace(new Uint8Array(entries.buffer), shape);
+  const box = { start: into.start, shape };
+  await readBox(index.pipeline, part, {
+    ...reading,
+    ...{ box, into, where: `the index of ${reading.where}` },
+  });
   return entries;
 }

@@ -134,13 +134,6 @@ async function encodeShard(
     offset += size;
     for (const part of encoded) parts.push(part);
   }
-  let bytes = new Uint8Array(entries.buffer);
-  if (index.order !== null) {
-    const turned = new Uint8Array(bytes.length);
-    transpose(bytes, turned, [...grid, 2], index.order, 8);
-    bytes = turned;
-  }
-  if (index.bigEndian) swapElements("uint64", bytes);
-  for (const codec of index.compression) bytes = new Uint8Array(await codec.encode(bytes));
-  return index.isAtStart ? [bytes, ...parts] : [...parts, bytes];
+  const encoded = await encodeChunk(index.pipeline, new Uint8Array(entries.buffer), fill, buffers);
+  return index.isAtStart ? [...encoded, ...parts] : [...parts, ...encoded];
 }

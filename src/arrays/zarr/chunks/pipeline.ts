@@ -41,12 +41,11 @@ export interface Sharding {
   readonly index: ShardIndex;
 }
 
+/** The offset and the size of each inner chunk. */
 export interface ShardIndex {
   readonly isAtStart: boolean;
-  /** The axis order of the index, whose shape is the grid and 2; null for the usual order. */
-  readonly order: readonly number[] | null;
-  readonly bigEndian: boolean;
-  readonly compression: readonly ByteCodec[];
+  /** The pipeline of the index, an array of uint64 whose shape is the grid and 2. */
+  readonly pipeline: Pipeline;
   /** The size of the encoded index, in bytes. */
   readonly size: number;
 }
@@ -187,12 +186,11 @@ function makeSharding(
   const codecs = parseCodecs(configuration.codecs, where);
   const { index_location: given = "end" } = configuration;
   const location = oneOf(given, "index_location", ["start", "end"], where);
-  const index = makeIndex(configuration.index_codecs, grid, where);
   return {
     inner: makePipeline(dtype, inner, codecs, where, depth + 1, own),
     grid,
     count,
-    index: { ...index, isAtStart: location === "start" },
+    index: makeIndex(configuration.index_codecs, grid, location === "start", where),
   };
 }
 
@@ -200,23 +198,17 @@ function makeSharding(
 function makeIndex(
   codecs: Json | undefined,
   grid: readonly number[],
+  isAtStart: boolean,
   where: string,
-): Omit<ShardIndex, "isAtStart"> {
+): ShardIndex {
   const named = `the index of shards of ${where}`;
-  const { bigEndian, compression, shards, order } = makePipeline(
-    "uint64",
-    [...grid, 2],
-    parseCodecs(codecs, named),
-    named,
-    MAX_DEPTH - 1,
-  );
+  const list = parseCodecs(codecs, named);
+  const pipeline = makePipeline("uint64", [...grid, 2], list, named, MAX_DEPTH - 1);
   let size: number | null = 16 * product(grid);
-  for (const codec of compression) size = size === null ? null : codec.fixedSize(size);
-  if (size === null || shards !== null) {
-    const sentence = `${named} must have a fixed size, so its codecs cannot compress it or divide it into shards`;
-    throw malformed(sentence, { key: "index_codecs", file: where });
-  }
-  return { order, bigEndian, compression, size };
+  for (const codec of pipeline.compression) size = size === null ? null : codec.fixedSize(size);
+  if (size !== null && pipeline.shards === null) return { isAtStart, pipeline, size };
+  const sentence = `${named} must have a fixed size, so its codecs cannot compress it or divide it into shards`;
+  throw malformed(sentence, { key: "index_codecs", file: where });
 }
 
 /**
