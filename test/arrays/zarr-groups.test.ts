@@ -171,7 +171,7 @@ test("what is no group is refused, and nothing is made where something is", FILE
     const other = makeHome();
     if (file === ".zmetadata") write(path.join(other, ".zgroup"), { zarr_format: 2 });
     write(path.join(other, file), json);
-    await assert.rejects(() => openGroup(other), { code });
+    await assertRejected(code, {}, () => openGroup(other));
   }
 });
 

@@ -315,20 +315,12 @@ export class ZarrArray extends BaseArray implements PendingArray {
   async stored(): Promise<StoredChunks> {
     const grid = gridOf(this.shape, this.chunkShape);
     let [chunks, bytes] = [0, 0];
-    for await (const { at, size } of this.listChunks()) {
+    for await (const { at, size } of listChunks(this)) {
       if (at.some((one, axis) => one >= grid[axis])) continue;
       chunks++;
       bytes += size;
     }
     return { chunks, bytes };
-  }
-
-  /** For internal use: lists all stored chunks, including chunks beyond the shape. */
-  async *listChunks(): AsyncGenerator<StoredObject & { readonly at: readonly number[] }> {
-    for await (const one of this.store.list()) {
-      const at = parseKey(this.metadata.keys, this.shape.length, one.key);
-      if (at !== null) yield { ...one, at };
-    }
   }
 
   /**
@@ -338,6 +330,17 @@ export class ZarrArray extends BaseArray implements PendingArray {
   checkWritable(): void {
     if (!this.isCurrent) throw changedSince(this.store);
     checkEncodable(this.#pipeline, this.store.path);
+  }
+}
+
+/** Lists all stored chunks with their coordinates, including chunks beyond the shape. */
+export async function* listChunks({
+  store,
+  metadata: { keys, shape },
+}: ZarrArray): AsyncGenerator<StoredObject & { readonly at: readonly number[] }> {
+  for await (const one of store.list()) {
+    const at = parseKey(keys, shape.length, one.key);
+    if (at !== null) yield { ...one, at };
   }
 }
 

@@ -127,13 +127,10 @@ export function checkNode(
   const { node_type: got } = json;
   if (got === expected) return;
   const isOther = got === "array" || got === "group";
-  throw (isOther ? unsupported : malformed)(
-    `${where} must be an ${expected}, got ${printValue(got)}${isOther ? advice : ""}`.replace(
-      "an g",
-      "a g",
-    ),
-    { key: "node_type", file: where, got: factOf(got), expected },
-  );
+  const must = `${where} must be ${expected === "array" ? "an array" : "a group"}`;
+  const sentence = `${must}, got ${printValue(got)}${isOther ? advice : ""}`;
+  const fields = { key: "node_type", file: where, got: factOf(got), expected };
+  throw (isOther ? unsupported : malformed)(sentence, fields);
 }
 
 /** Rejects unknown fields, unless they allow readers to ignore them. */
@@ -218,7 +215,7 @@ function parseKeys(value: Json | undefined, where: string): KeyEncoding {
     throw unknownExtension("chunk_key_encoding", name, where);
   }
   const { separator = name === "default" ? "/" : "." } = configuration;
-  return { name, separator: oneOf(separator, "separator", ["/", "."], where) };
+  return { name, separator: oneOf(separator, "separator of chunk keys", ["/", "."], where) };
 }
 
 /** Returns the error for chunks with nested keys in a Zarr v2 array without a separator. */

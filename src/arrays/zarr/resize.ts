@@ -11,7 +11,7 @@ import { TensorError } from "../../core/errors.ts";
 import { rowOf } from "../../core/tensor/dtype.ts";
 import { printShape, product, sameShape } from "../../core/tensor/shape.ts";
 import { asTensor, type Tensor } from "../../core/tensor/tensor.ts";
-import { ZarrArray } from "./array.ts";
+import { listChunks, ZarrArray } from "./array.ts";
 import { parseShape } from "./fields.ts";
 import { parseJson, printJson, withMember } from "./json.ts";
 import { checkGrid } from "./metadata.ts";
@@ -222,7 +222,7 @@ async function clean(own: ZarrArray, other: ZarrArray): Promise<void> {
 async function removeBeyond(array: ZarrArray, shape: readonly number[]): Promise<void> {
   const grid = gridOf(shape, array.chunkShape);
   const beyond: string[] = [];
-  for await (const { key, at } of array.listChunks()) {
+  for await (const { key, at } of listChunks(array)) {
     if (at.some((one, axis) => one >= grid[axis])) beyond.push(key);
   }
   for (const key of beyond) {

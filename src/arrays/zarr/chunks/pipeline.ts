@@ -130,7 +130,7 @@ function parseEndian({ configuration }: Codec, dtype: DType, where: string): boo
   const endian = configuration?.endian;
   const { bytes, lanes } = rowOf(dtype);
   if (endian === undefined && bytes === 1) return false;
-  return oneOf(endian, "endian", ["little", "big"], where) === "big" && bytes / lanes > 1;
+  return oneOf(endian, "endian of bytes", ["little", "big"], where) === "big" && bytes / lanes > 1;
 }
 
 /** Returns the axes in stored order. Throws a `malformed-file` error unless the list contains each axis once. */

@@ -71,7 +71,7 @@ export const FILTERS: Readonly<Record<string, FilterRow | undefined>> = Object.a
           const value = configuration[key];
           const number = typeof value === "bigint" ? Number(value) : value;
           if (typeof number === "number" && Number.isFinite(number)) return number;
-          throw wrongField(key, where, "a number", value);
+          throw wrongField(`${key} of fixedscaleoffset`, where, "a number", value);
         });
         const decode: Decode = (steps, bytes) => steps.scaled(bytes, stored, dtype, scale, offset);
         return { dtype: stored, decode };

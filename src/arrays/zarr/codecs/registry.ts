@@ -4,10 +4,10 @@
  */
 
 import { malformed, unsupported } from "../../../core/errors.ts";
-import { factOf, printValue, wrongValue } from "../../../core/foreign.ts";
+import { factOf, printValue } from "../../../core/foreign.ts";
 import { rowOf, type DType } from "../../../core/tensor/dtype.ts";
 import { printNumpyType } from "../data-types.ts";
-import { integerIn, oneOf } from "../fields.ts";
+import { integerIn, oneOf, wrongField } from "../fields.ts";
 import type { JsonObject } from "../json.ts";
 import { COMPRESSORS, makeBloscCodec, nameOfShuffle, SHUFFLES } from "./blosc.ts";
 import type { ByteCodec } from "./byte-codec.ts";
@@ -47,9 +47,7 @@ const ZSTD: CodecRow = {
   make({ level = 0, checksum = false }, where) {
     const number = integerIn(level, "level of zstd", -131072, 22, where);
     if (typeof checksum === "boolean") return makeZstdCodec(number, checksum);
-    const key = "checksum of zstd";
-    const must = `the ${key} of ${where} must be true or false`;
-    throw wrongValue("malformed-file", must, checksum, { key, file: where });
+    throw wrongField("checksum of zstd", where, "true or false", checksum);
   },
 };
 
@@ -65,9 +63,9 @@ const BLOSC: CodecRow = {
     const name = nameOfShuffle(shuffle, typesize);
     const most = 2 ** 31 - 1;
     return makeBloscCodec({
-      cname: oneOf(cname, "cname", Object.keys(COMPRESSORS), where),
+      cname: oneOf(cname, "cname of blosc", Object.keys(COMPRESSORS), where),
       clevel: integerIn(clevel, "clevel of blosc", 0, 9, where),
-      shuffle: SHUFFLES[oneOf(name, "shuffle", Object.keys(SHUFFLES), where)],
+      shuffle: SHUFFLES[oneOf(name, "shuffle of blosc", Object.keys(SHUFFLES), where)],
       blocksize: integerIn(blocksize, "blocksize of blosc", 0, most, where),
       typesize: integerIn(typesize, "typesize of blosc", 1, most, where),
     });
