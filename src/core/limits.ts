@@ -325,6 +325,8 @@ export const ZARR = {
   release: 65_536,
   /** Size of the buffers in which zlib returns compressed data, in bytes. The buffers are joined at the end. */
   piece: 1_048_576,
+  /** Maximum size of a member of an archive, in bytes, that is read in one request with its header. */
+  member: 1_048_576,
 };
 
 /** Limits for requests to servers, with times in ms. */

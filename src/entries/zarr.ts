@@ -1,5 +1,6 @@
 /**
- * Zarr arrays in folders and object storage, which may be larger than memory and are read and written chunk by chunk.
+ * Zarr and NPY arrays in folders, archives, object storage and stores of the caller. The arrays may be larger than
+ * memory, and are read and written chunk by chunk.
  */
 
 export {
@@ -22,6 +23,9 @@ export type { ZarrArray, StoredChunks } from "../arrays/zarr/array.ts";
 export type { CreateOptions } from "../arrays/zarr/create.ts";
 export type { OwnCodec, OwnCodecs } from "../arrays/zarr/codecs/own.ts";
 export type { Codec } from "../arrays/zarr/metadata.ts";
+export type { Location } from "../arrays/zarr/locate.ts";
+export type { ByteRange, Keys, MemoryStore, Store } from "../arrays/zarr/stores/own-store.ts";
+export type { Fetch, StoreOptions } from "../arrays/zarr/stores/store-options.ts";
 export type { S3Options } from "../arrays/zarr/stores/s3-options.ts";
 export type { Json, JsonObject } from "../arrays/zarr/json.ts";
 export type {

@@ -8,9 +8,12 @@ import { checkJobIn, rootsFrom, type Roots } from "../../src/arrays/chunked/job/
 import { readSpec } from "../../src/arrays/chunked/job/spec-file.ts";
 import { startPool } from "../../src/arrays/chunked/run/pool.ts";
 import { isLocal } from "../../src/arrays/distributed/probe.ts";
+import { tensor } from "../../src/core/tensor/tensor.ts";
 import { createWorker } from "../../src/entries/bullmq.ts";
+import { writeNpy } from "../../src/entries/npy.ts";
 import { add, makeHome, makeJob, MEMORY, readAll, storeInputs } from "../support/job-files.ts";
-import { assertRejected } from "../support/refusal.ts";
+import { assertRejected, assertRejectedCode } from "../support/refusal.ts";
+import { makeZip } from "../support/zip.ts";
 
 interface Places {
   /** The root of the worker. */
@@ -121,6 +124,22 @@ const WAYS_OUT: Readonly<
     (folder) => rewrite(folder, (spec) => (spec["updates"].path = "s3://bucket/updates.zarr")),
   ],
 };
+
+test("an array in an archive lies where the archive lies", async () => {
+  const { inside, outside, roots } = await makePlaces();
+  const { bytes } = makeZip([{ name: "data.npy", data: writeNpy(tensor("int32", [1], [1])) }]);
+  for (const folder of [inside, outside]) fs.writeFileSync(path.join(folder, "x.npz"), bytes);
+  fs.symlinkSync(path.join(outside, "x.npz"), path.join(inside, "link.npz"));
+  const folder = await makeJob(inside, add);
+  const spec = await readSpec(folder);
+  const check = (...names: readonly string[]): Promise<void> => {
+    const data = { ...spec.data, path: path.join(...names, "data") };
+    return checkJobIn(roots, folder, { ...spec, data });
+  };
+  await check(inside, "x.npz");
+  await assertRejectedCode("attribute", { key: "roots" }, () => check(outside, "x.npz"));
+  await assertRejectedCode("attribute", { key: "roots" }, () => check(inside, "link.npz"));
+});
 
 for (const [name, [part, lead]] of Object.entries(WAYS_OUT)) {
   test(`${name} leads out of the root and is refused, before or between tasks`, async () => {

@@ -12,8 +12,10 @@ import {
   type ZarrArray,
 } from "../../src/entries/zarr.ts";
 import { checkResult, makeFolder, prints } from "../support/cli.ts";
+import { writeNpy } from "../../src/entries/npy.ts";
 import { testTranscript } from "../support/transcripts.ts";
 import { setLimits } from "../support/limits.ts";
+import { makeZip } from "../support/zip.ts";
 import { writtenCodecs } from "../support/zarr-cases.ts";
 
 const folder = makeFolder();
@@ -39,6 +41,13 @@ before(async () => {
     dimensionNames: ["row", "\u001b[31m"],
   });
   await array.write(tensor("float32", [20, 6], VALUES.data.slice(120, 240)), [20, 0]);
+  const ids = tensor("int64", [2, 1], [3, 1]);
+  const members = Object.entries({ rows: VALUES, ids }).map(([name, one]) => ({
+    name: `${name}.npy`,
+    data: writeNpy(one),
+    isDeflated: true,
+  }));
+  fs.writeFileSync(at("saved.npz"), makeZip(members).bytes);
   fs.mkdirSync(at("broken.zarr"));
   fs.writeFileSync(at("broken.zarr/zarr.json"), "{");
   fs.mkdirSync(at("folder"));

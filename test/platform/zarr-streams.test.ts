@@ -9,8 +9,19 @@ import {
 } from "../../src/arrays/zarr/codecs/blosc-streams.ts";
 import { makeDeflateCodec } from "../../src/arrays/zarr/codecs/gzip.ts";
 import { makeZstdCodec } from "../../src/arrays/zarr/codecs/zstd.ts";
+import { openArray, type Fetch } from "../../src/entries/zarr.ts";
 import { setLimits } from "../support/limits.ts";
 import { WITHOUT_NODE_ITSELF } from "../support/platform.ts";
+
+/** What `np.savez_compressed` writes for two arrays: see test/fixtures/archives.py. */
+const SAVED = [
+  "UEsDBC0AAAAIAAAAIQB9GSya//////////8KABQAdmFsdWVzLm5weQEAEACwAAAAAAAAAHYAAAAAAAAAm+wX6hsQychQxlCtnpJa",
+  "nFykbqWgbpNpoq6joJ6WX1RSlJgXn1+UkgoSd0vMKU4FihdnJBakAvkaJjoKxpo6CrUKZAMudgYGhvfMDAzXgYz93AwMy/kZGPqF",
+  "GRjKxRkY4qUZGNzlGRj0lRkYxNUZGP5rMTAAAFBLAwQtAAAACAAAACEA90AS6v//////////BwAUAGlkcy5ucHkBABAAmAAAAAAA",
+  "AABMAAAAAAAAAJvsF+obEMnIUMZQrZ6SWpxcpG6loG6TaaGuo6Cell9UUpSYF59flJIKEndLzClOBYoXZyQWpAL5GsY6mjoKtQoU",
+  "AC4GKGCE0kxQGgBQSwECLQMtAAAACAAAACEAfRksmnYAAACwAAAACgAAAAAAAAAAAAAAgAEAAAAAdmFsdWVzLm5weVBLAQItAy0A",
+  "AAAIAAAAIQD3QBLqTAAAAJgAAAAHAAAAAAAAAAAAAACAAbIAAABpZHMubnB5UEsFBgAAAAACAAIAbQAAADcBAAAAAA==",
+].join("");
 
 /** `count` bytes that do not repeat within 251. */
 const literals = (count: number): number[] => Array.from({ length: count }, (_, at) => at % 251);
@@ -84,30 +95,47 @@ for (const [name, decode, stream, expected] of STREAMS) {
   });
 }
 
-test("gzip and zlib need no zlib of Node", { skip: WITHOUT_NODE_ITSELF }, async () => {
-  const bytes = Uint8Array.from({ length: 100_000 }, (_, at) => (at * at) >>> 7);
-  const { getBuiltinModule } = process;
-  for (const name of ["gzip", "zlib"] as const) {
-    const codec = makeDeflateCodec(name, 5);
-    const ofNode = await codec.encode(bytes);
-    Object.assign(process, { getBuiltinModule: undefined });
-    try {
-      const encoded = await codec.encode(bytes);
-      for (const one of [ofNode, encoded]) {
-        const decoded = await codec.decode(one, { size: 100_000, isExact: true });
-        assert.deepEqual(new Uint8Array(decoded), bytes);
+test(
+  "gzip, zlib and members of archives need no zlib of Node",
+  { skip: WITHOUT_NODE_ITSELF },
+  async () => {
+    const bytes = Uint8Array.from({ length: 100_000 }, (_, at) => (at * at) >>> 7);
+    const { getBuiltinModule } = process;
+    for (const name of ["gzip", "zlib", "raw"] as const) {
+      const codec = makeDeflateCodec(name, 5);
+      const ofNode = await codec.encode(bytes);
+      Object.assign(process, { getBuiltinModule: undefined });
+      try {
+        const encoded = await codec.encode(bytes);
+        for (const one of [ofNode, encoded]) {
+          const decoded = await codec.decode(one, { size: 100_000, isExact: true });
+          assert.deepEqual(new Uint8Array(decoded), bytes);
+        }
+        await assert.rejects(() => codec.decode(ofNode, { size: 99_999, isExact: true }), {
+          message: "it decodes to more than 99999 bytes",
+        });
+        await assert.rejects(() =>
+          codec.decode(ofNode.subarray(0, 100), { size: 100_000, isExact: true }),
+        );
+      } finally {
+        Object.assign(process, { getBuiltinModule });
       }
-      await assert.rejects(() => codec.decode(ofNode, { size: 99_999, isExact: true }), {
-        message: "it decodes to more than 99999 bytes",
-      });
-      await assert.rejects(() =>
-        codec.decode(ofNode.subarray(0, 100), { size: 100_000, isExact: true }),
-      );
-    } finally {
-      Object.assign(process, { getBuiltinModule });
+      assert.deepEqual(new Uint8Array(await codec.encode(bytes)), new Uint8Array(ofNode));
     }
-    assert.deepEqual(new Uint8Array(await codec.encode(bytes)), new Uint8Array(ofNode));
-  }
+  },
+);
+
+test("the arrays in an .npz file on a server are read", async () => {
+  const file = Uint8Array.from(atob(SAVED), (one) => one.charCodeAt(0));
+  const fetch: Fetch = async (url) =>
+    String(url).endsWith("/x.npz") ? new Response(file) : new Response(null, { status: 404 });
+  const array = await openArray("https://host/x.npz/values", { fetch });
+  const rows = [0, 1, 2, 3].map((row) => [0, 1, 2].map((column) => (3 * row + column) * 1000 + 7));
+  assert.deepEqual((await array.read()).toArray(), rows);
+  assert.deepEqual(
+    (await (await openArray("https://host/x.npz/ids", { fetch })).read()).toArray(),
+    [0n, 1n, 2n],
+  );
 });
 
 /** Runs `action` where Node's zlib is another object. */

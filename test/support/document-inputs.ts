@@ -5,6 +5,7 @@ import * as path from "node:path";
 import { tensor } from "../../src/core/tensor/tensor.ts";
 import { writeNpy } from "../../src/entries/npy.ts";
 import { createArray } from "../../src/entries/zarr.ts";
+import { makeZip } from "./zip.ts";
 
 const COLUMNS = 128;
 
@@ -35,4 +36,6 @@ export async function storeInputs(folder: string): Promise<void> {
   };
   for (const [name, one] of Object.entries(files))
     fs.writeFileSync(at(`${name}.npy`), writeNpy(one));
+  const member = { name: "rows.npy", data: writeNpy(files.rows) };
+  fs.writeFileSync(at("saved.npz"), makeZip([member]).bytes);
 }

@@ -105,6 +105,7 @@ export const EXTREMES: { readonly [R in Name]: Readonly<Record<keyof Records[R],
     // Node shares buffers of 8 kB among small arrays.
     release: 2 ** 14,
     piece: 64,
+    member: 0,
   },
   DISTRIBUTED: {
     jobs: 1,

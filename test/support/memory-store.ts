@@ -5,12 +5,17 @@ import { metadataOf, type CreateOptions } from "../../src/arrays/zarr/create.ts"
 import { parseJson, type JsonObject } from "../../src/arrays/zarr/json.ts";
 import { parseMetadata, printMetadata } from "../../src/arrays/zarr/metadata.ts";
 import { parseMetadataV2 } from "../../src/arrays/zarr/metadata-v2.ts";
-import type { Source, Staging, Store, StoredObject } from "../../src/arrays/zarr/stores/store.ts";
+import type {
+  Source,
+  Staging,
+  ArrayStore,
+  StoredObject,
+} from "../../src/arrays/zarr/stores/store.ts";
 
 const joined = (parts: readonly Uint8Array[]): Uint8Array =>
   Uint8Array.from(parts.flatMap((part) => [...part]));
 
-export class MemoryStore implements Store {
+export class MemoryStore implements ArrayStore {
   readonly path = "memory";
   readonly concurrency = 3;
   readonly objects = new Map<string, Uint8Array>();

@@ -253,7 +253,7 @@ function answerOf(objects: Map<string, Uint8Array>, request: Received): S3Answer
 function listOf(
   objects: Map<string, Uint8Array>,
   path: string,
-  { prefix = "", "continuation-token": token }: Record<string, string>,
+  { prefix = "", delimiter, "continuation-token": token }: Record<string, string>,
 ): S3Answer {
   const bucket = path.replace(/\/$/, "");
   const keys = [...objects.keys()]
@@ -264,10 +264,20 @@ function listOf(
   const page = keys.slice(Number(start), Number(start) + 1000);
   const next = Number(start) + page.length;
   const text = (one: string): string => one.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
-  const entries = page.map(
-    (one) =>
-      `<Contents><Key>${text(one)}</Key><Size>${objects.get(`${bucket}/${one}`)?.length}</Size></Contents>`,
+  const isGrouped = (one: string): boolean =>
+    delimiter !== undefined && one.slice(prefix.length).includes(delimiter);
+  const groups = new Set(
+    page
+      .filter(isGrouped)
+      .map((one) => one.slice(0, one.indexOf(delimiter ?? "", prefix.length) + 1)),
   );
+  const entries = page.flatMap((one) =>
+    isGrouped(one)
+      ? []
+      : `<Contents><Key>${text(one)}</Key><Size>${objects.get(`${bucket}/${one}`)?.length}</Size></Contents>`,
+  );
+  for (const one of groups)
+    entries.push(`<CommonPrefixes><Prefix>${text(one)}</Prefix></CommonPrefixes>`);
   const rest =
     next < keys.length
       ? `<NextContinuationToken>${text(`+/=&${next} %`)}</NextContinuationToken>`

@@ -87,6 +87,27 @@ export function splitUrl(location: string): { readonly folder: string; readonly 
   return { folder, name: decoded(parts.place.slice(at + 1)) };
 }
 
+/**
+ * Splits a location such as `x.npz/ids` or `https://host/x.zip/rain?token` into the location of an archive and the name
+ * in the archive, which may be empty. Returns null unless a name in the location ends in .zip or .npz.
+ */
+export function splitArchive(
+  location: string,
+): { readonly archive: string; readonly name: string } | null {
+  const parts = partsOf(location);
+  const place = parts === null ? location : parts.place;
+  // The host of a URL is not an archive.
+  const pattern =
+    parts === null
+      ? /^(.*?\.(?:zip|npz))(?:[/\\](.*))?$/is
+      : /^([^/]+\/.*?\.(?:zip|npz))(?:\/(.*))?$/is;
+  const [, archive, name = ""] = pattern.exec(place) ?? [];
+  if (archive === undefined) return null;
+  const inner = name.replaceAll(/\/+$/g, "");
+  if (parts === null) return { archive, name: inner };
+  return { archive: print({ ...parts, place: archive }), name: decoded(inner) };
+}
+
 /** Throws an `attribute` error for text that is not valid percent-encoding. */
 export function decoded(text: string): string {
   try {

@@ -4,17 +4,22 @@
  */
 
 import { malformed, TensorError, unsupported } from "../../core/errors.ts";
-import { HEAD, kindOfName, otherKindOf, type FileKind } from "../../core/tensor/bytes.ts";
+import { listFirst } from "../../core/foreign.ts";
+import { HEAD, otherKindOf } from "../../core/tensor/bytes.ts";
 import { isCode } from "../boxes/file.ts";
-import { placeOfUrl } from "../boxes/urls.ts";
-import { orPage, type Store } from "./stores/store.ts";
+import { within } from "../boxes/urls.ts";
+import { orPage, type ArrayStore } from "./stores/store.ts";
+
+/** The maximum number of an archive's members in an error. */
+const MOST_NAMES = 10;
 
 /** Returns the error for a location without a Zarr v3 or v2 array. */
-export async function absentArray(store: Store): Promise<TensorError> {
+export async function absentArray(store: ArrayStore): Promise<TensorError> {
   const file = store.path;
-  const kind = await kindAt(store);
+  const found = await store.peek?.(HEAD);
+  const kind = found == null || found === "folder" ? null : otherKindOf(found);
   if (kind === null) {
-    return malformed(await lackOf(store, "array", ".zarray"), { file, expected: "array" });
+    return malformed(lackOf(store, found, "array", ".zarray"), { file, expected: "array" });
   }
   return unsupported(
     `${file} must be a Zarr array, or a file whose name ends in .npy, got ${kind.name}; ${kind.advice}`,
@@ -23,27 +28,40 @@ export async function absentArray(store: Store): Promise<TensorError> {
 }
 
 /** Returns the error for a location without a group. */
-export async function absentGroup(store: Store): Promise<TensorError> {
-  const { path: file } = store;
-  return malformed(await lackOf(store, "group", ".zgroup"), { file, expected: "group" });
+export async function absentGroup(store: ArrayStore): Promise<TensorError> {
+  const sentence = lackOf(store, await store.peek?.(0), "group", ".zgroup");
+  return malformed(sentence, { file: store.path, expected: "group" });
 }
 
-/** States what a location without metadata is: a folder, a file, or nothing. */
-async function lackOf(store: Store, what: "array" | "group", older: string): Promise<string> {
-  const must = `${store.path} must be a Zarr ${what}, but`;
-  const kind = await store.kindOfPath?.();
-  if (kind === undefined) {
+/** States what a location without metadata is: a folder, a file, an archive, or nothing. */
+function lackOf(
+  store: ArrayStore,
+  found: Uint8Array | "folder" | null | undefined,
+  what: "array" | "group",
+  older: string,
+): string {
+  const { members, path } = store;
+  if (members !== undefined) {
+    const names = members.flatMap(
+      (one) => /^(.+)(?:\.npy|\/(?:zarr\.json|\.zarray))$/is.exec(one)?.[1] ?? [],
+    );
+    if (names.length === 0) return `${path} must be an archive of arrays, but contains none`;
+    const example = within(path.replace(/(\.(?:zip|npz)).*$/is, "$1"), names[0]);
+    return `${path} must be one of the archive's arrays, ${listFirst(names, MOST_NAMES)}; name it as in ${example}`;
+  }
+  const must = `${path} must be a Zarr ${what}, but`;
+  if (found === undefined) {
     const advice = orPage(store) || "; check the URL";
     return `${must} its server has neither zarr.json nor ${older} there${advice}`;
   }
-  if (kind === "folder") return `${must} has neither zarr.json nor ${older}`;
-  if (kind === null) return `${must} does not exist`;
+  if (found === "folder") return `${must} has neither zarr.json nor ${older}`;
+  if (found === null) return `${must} does not exist`;
   return `${must} is a file instead of a folder with zarr.json or ${older}`;
 }
 
 /** Throws an `attribute` error if a file exists where a folder must be created. */
 export async function unblocked<T>(
-  { path }: Pick<Store, "path">,
+  { path }: Pick<ArrayStore, "path">,
   action: () => Promise<T>,
 ): Promise<T> {
   try {
@@ -53,13 +71,4 @@ export async function unblocked<T>(
     const sentence = `${path} cannot be a folder, because the path or a part of it is a file; choose another path`;
     throw new TensorError("attribute", sentence, { key: "location", file: path }, { cause });
   }
-}
-
-/** Returns the kind of file at a store's path, or null for a folder, a missing file and an unknown kind. */
-async function kindAt(store: Store): Promise<FileKind | null> {
-  const named = kindOfName(placeOfUrl(store.path));
-  // On a server, folders exist only as parts of names.
-  if (store.head === undefined) return named;
-  const head = await store.head(HEAD);
-  return head === null ? null : (otherKindOf(head) ?? named);
 }

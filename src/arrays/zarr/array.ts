@@ -38,7 +38,7 @@ import { printJson, type JsonObject } from "./json.ts";
 import { nestedKeys, parseKey, printKey, type Codec, type Metadata } from "./metadata.ts";
 import { checkEncodable, makePipeline, mostStored, type Pipeline } from "./chunks/pipeline.ts";
 import { changedSince } from "./read-key.ts";
-import { stagingOf, type Source, type Store, type StoredObject } from "./stores/store.ts";
+import { stagingOf, type Source, type ArrayStore, type StoredObject } from "./stores/store.ts";
 
 /** The number and total size of the stored chunks. */
 export interface StoredChunks {
@@ -66,7 +66,7 @@ export class ZarrArray extends BaseArray implements PendingArray {
   readonly dimensionNames: readonly (string | null)[] | null;
   /** For internal use. */
   readonly metadata: Metadata;
-  readonly store: Store;
+  readonly store: ArrayStore;
   /** False after the array's metadata has changed, because this object would pad chunks for the old shape. */
   isCurrent = true;
   /** Checks whether the job that had partly changed the array is still unfinished. */
@@ -81,7 +81,7 @@ export class ZarrArray extends BaseArray implements PendingArray {
    * For internal use by callers that check the arguments.
    * @param isDurable true if a chunk must be synced before it replaces another chunk; otherwise a crash may empty it
    */
-  constructor(store: Store, metadata: Metadata, fingerprint: string, isDurable = false) {
+  constructor(store: ArrayStore, metadata: Metadata, fingerprint: string, isDurable = false) {
     super();
     this.#isDurable = isDurable;
     this.store = store;

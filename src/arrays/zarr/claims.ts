@@ -6,7 +6,7 @@
 import { printCount } from "../../core/foreign.ts";
 import { malformed, type TensorError } from "../../core/errors.ts";
 import { readKey } from "./read-key.ts";
-import { CHANGED, CLAIM, type Store } from "./stores/store.ts";
+import { CHANGED, CLAIM, type ArrayStore } from "./stores/store.ts";
 
 /** A job that owns an array. */
 export interface Claim {
@@ -42,7 +42,7 @@ export interface Unfinished {
 }
 
 /** Returns the changes that an unfinished job has made to an array, or null without such a job. */
-export async function findUnfinished(store: Store): Promise<Unfinished | null> {
+export async function findUnfinished(store: ArrayStore): Promise<Unfinished | null> {
   const { path, staging } = store;
   // Arrays in object storage are not changed in place.
   if (staging?.names === undefined) return null;

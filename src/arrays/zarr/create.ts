@@ -23,10 +23,10 @@ import {
   type Metadata,
 } from "./metadata.ts";
 import { checkEncodable, makePipeline, parseOrder } from "./chunks/pipeline.ts";
-import type { S3Options } from "./stores/s3-options.ts";
+import { STORE_OPTIONS, type StoreOptions } from "./stores/store-options.ts";
 
 /** Options of `createArray`. */
-export interface CreateOptions {
+export interface CreateOptions extends StoreOptions {
   /** An array that provides the default data type, chunk shape, codecs and fill value. */
   readonly like?: ChunkedArray | undefined;
   readonly dtype?: DType | undefined;
@@ -48,14 +48,13 @@ export interface CreateOptions {
   readonly dimensionNames?: readonly (string | null)[] | undefined;
   /** True to replace an existing array, except in object storage, where arrays are never replaced. */
   readonly overwrite?: boolean | undefined;
-  /** Settings for `s3://bucket/key`. */
-  readonly s3?: S3Options | undefined;
 }
 
-const NAMES =
-  "like dtype shape chunkShape shards codecs zarrFormat fillValue attributes dimensionNames overwrite s3".split(
-    " ",
-  );
+const NAMES = [
+  ..."like dtype shape chunkShape shards codecs zarrFormat fillValue attributes".split(" "),
+  ..."dimensionNames overwrite".split(" "),
+  ...STORE_OPTIONS,
+];
 
 /** Alternative option names, from zarr-python and from Zarr's metadata. */
 export const MEANT: Readonly<Record<string, string>> = {

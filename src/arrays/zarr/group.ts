@@ -3,7 +3,7 @@
  * members of a group in one file.
  */
 
-import { factOf, optionsOf, printValue, type Signal, wrongValue } from "../../core/foreign.ts";
+import { factOf, optionsOf, printValue, wrongValue } from "../../core/foreign.ts";
 import type { ChunkedArray } from "../boxes/array.ts";
 import { malformed, TensorError, unsupported } from "../../core/errors.ts";
 import { objectIn } from "./fields.ts";
@@ -19,21 +19,15 @@ import { checkNode, newAttributes, parseAttributes, wrongFormat } from "./metada
 import { moduleOfNode } from "../boxes/node.ts";
 import { within } from "../boxes/urls.ts";
 import { absentGroup, unblocked } from "./absent.ts";
-import { encodeText, openArray, storeOf } from "./open.ts";
+import { storeOf, type Location } from "./locate.ts";
+import { encodeText, openArray } from "./open.ts";
 import { isFree } from "./room.ts";
 import { Forbidden, readKey } from "./read-key.ts";
-import type { S3Options } from "./stores/s3-options.ts";
-import type { Store } from "./stores/store.ts";
+import { STORE_OPTIONS, type StoreOptions } from "./stores/store-options.ts";
+import type { ArrayStore } from "./stores/store.ts";
 
-/** Options of `openGroup`. */
-export interface GroupOptions {
-  /** The settings for `s3://bucket/key` and `https://` URLs. */
-  readonly s3?: S3Options | undefined;
-  /**
-   * A signal that aborts requests to servers and the waits between requests, even during later operations on the group.
-   */
-  readonly signal?: Signal | undefined;
-}
+/** Options of `openGroup`, which also apply to the arrays of the group. */
+export type GroupOptions = StoreOptions;
 
 /** Options of `createGroup`. */
 export interface CreateGroupOptions extends GroupOptions {
@@ -58,12 +52,12 @@ export class ZarrGroup {
   readonly attributes: JsonObject;
   /** True if the group has consolidated metadata, which may be outdated. */
   readonly isConsolidated: boolean;
-  readonly #store: Store;
+  readonly #store: ArrayStore;
   readonly #own: OwnMetadata;
   readonly #opened: Opened;
 
   /** For internal use. */
-  constructor(store: Store, own: OwnMetadata, opened: Opened) {
+  constructor(store: ArrayStore, own: OwnMetadata, opened: Opened) {
     this.path = store.path;
     this.version = own.version;
     this.attributes = own.attributes;
@@ -93,7 +87,9 @@ export class ZarrGroup {
       throw wrongValue("attribute", must, name, { key: "name" });
     }
     const { location, options } = this.#opened;
-    return openArray(within(location, name), options);
+    if (typeof location === "string") return openArray(within(location, name), options);
+    const path = [options.path, name].filter(Boolean).join("/");
+    return openArray(location, { ...options, path });
   }
 
   /**
@@ -120,7 +116,7 @@ export class ZarrGroup {
 
 /** The options with which a group was opened, and which also apply to its arrays. */
 interface Opened {
-  readonly location: string;
+  readonly location: Location;
   readonly options: GroupOptions;
 }
 
@@ -134,7 +130,7 @@ interface OwnMetadata {
 /**
  * Opens a Zarr v3 or v2 group.
  *
- * @param location a path, or a URL of an object store
+ * @param location a path or a URL, which may name a group in an archive, such as `x.zip/weather`; or a store of the caller
  * @param options settings for the store
  * @throws TensorError `malformed-file` unless the location holds a group, `unsupported-file` for an array and for
  *   features that are not supported
@@ -146,9 +142,12 @@ interface OwnMetadata {
  * console.log(version, attributes["title"]); // 3 weather
  * ```
  */
-export async function openGroup(location: string, options: GroupOptions = {}): Promise<ZarrGroup> {
-  const given = optionsOf(options, ["s3", "signal"], {}) as GroupOptions;
-  const store = await storeOf(location, given.s3, given.signal);
+export async function openGroup(
+  location: Location,
+  options: GroupOptions = {},
+): Promise<ZarrGroup> {
+  const given = optionsOf(options, STORE_OPTIONS, {}) as GroupOptions;
+  const store = await storeOf(location, given);
   const own = await readGroup(store);
   if (own !== null) return new ZarrGroup(store, own, { location, options: given });
   throw await absentGroup(store);
@@ -157,7 +156,7 @@ export async function openGroup(location: string, options: GroupOptions = {}): P
 /**
  * Creates an empty Zarr v3 group. To create an array or a group inside a group, use its path.
  *
- * @param location a path, or a URL of an object store
+ * @param location a path, a URL of an object store, or a store of the caller, which may be a Map
  * @param options the group's `attributes`, and settings for the store
  * @throws TensorError `attribute` if the location holds an array or a group, or an option is wrong
  *
@@ -169,13 +168,13 @@ export async function openGroup(location: string, options: GroupOptions = {}): P
  * ```
  */
 export async function createGroup(
-  location: string,
+  location: Location,
   options: CreateGroupOptions = {},
 ): Promise<ZarrGroup> {
-  const names = ["attributes", "s3", "signal"];
+  const names = ["attributes", ...STORE_OPTIONS];
   const own = optionsOf(options, names, {}, "options", { attrs: "attributes" });
   const { attributes = {}, ...given } = own as CreateGroupOptions;
-  const store = await storeOf(location, given.s3, given.signal);
+  const store = await storeOf(location, given);
   const json = { zarr_format: 3, node_type: "group", attributes: newAttributes(attributes) };
   const text = encodeText(`${printJson(json)}\n`);
   if ((await isFree(store)) && (await unblocked(store, () => store.putNew("zarr.json", [text]))))
@@ -186,7 +185,7 @@ export async function createGroup(
 
 /** Reads a metadata object, or returns null if the object does not exist. */
 async function readMetadata(
-  store: Store,
+  store: ArrayStore,
   key: string,
   read: Forbidden["read"] = readKey,
 ): Promise<JsonObject | null> {
@@ -195,7 +194,7 @@ async function readMetadata(
 }
 
 /** Reads the metadata of the group in a store, or returns null without a group. */
-async function readGroup(store: Store): Promise<OwnMetadata | null> {
+async function readGroup(store: ArrayStore): Promise<OwnMetadata | null> {
   const forbidden = new Forbidden();
   const read: Forbidden["read"] = (...given) => forbidden.read(...given);
   const { path } = store;
@@ -243,7 +242,7 @@ const byName = (a: GroupMember, b: GroupMember): number => (a.name < b.name ? -1
 
 /** Returns the key and the contents of the file that lists the members of a group. */
 async function listIn(
-  store: Store,
+  store: ArrayStore,
   members: readonly GroupMember[],
   version: 2 | 3,
 ): Promise<[key: string, json: JsonObject]> {
@@ -272,7 +271,7 @@ const MAX_DEPTH = 16;
 
 /** Finds the arrays and groups below a group, without searching inside arrays. */
 async function findMembers(
-  store: Store,
+  store: ArrayStore,
   version: 2 | 3,
   prefix = "",
   found: GroupMember[] = [],
@@ -297,7 +296,11 @@ async function findMembers(
   return found.toSorted(byName);
 }
 
-async function readMember(store: Store, version: 2 | 3, name: string): Promise<GroupMember | null> {
+async function readMember(
+  store: ArrayStore,
+  version: 2 | 3,
+  name: string,
+): Promise<GroupMember | null> {
   const files = version === 3 ? ["zarr.json"] : [".zarray", ".zgroup"];
   for (const file of files) {
     // oxlint-disable-next-line no-await-in-loop

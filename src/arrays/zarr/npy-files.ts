@@ -19,7 +19,7 @@ import { checkContiguous } from "../npy/array.ts";
 import { unblocked } from "./absent.ts";
 import { isList } from "./json.ts";
 import { checkOverwrite, MEANT, type CreateOptions } from "./create.ts";
-import type { Store } from "./stores/store.ts";
+import type { ArrayStore } from "./stores/store.ts";
 
 async function load(path: string): Promise<typeof NpyFiles> {
   checkFiles(path);
@@ -44,7 +44,7 @@ async function orAbsent<T>(path: string, action: () => Promise<T>): Promise<T> {
 
 /** `store` is the store of a file on a server. */
 export async function openNpyIn(
-  store: Store,
+  store: ArrayStore,
   name: string,
   chunkShape?: readonly number[],
 ): Promise<ChunkedArray> {

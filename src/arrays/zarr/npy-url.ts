@@ -1,18 +1,18 @@
-/** Reads NPY files on servers by byte ranges. Files on servers are never written. */
+/** Reads NPY files on servers, in archives and in stores of the caller by byte ranges. The files are never written. */
 
 import type { ChunkedArray } from "../boxes/array.ts";
 import { within } from "../boxes/urls.ts";
 import { malformed, TensorError } from "../../core/errors.ts";
 import { ARRAYS, HTTP } from "../../core/limits.ts";
 import { checkContiguous, NpyArray, readHeader, type NpyFile } from "../npy/array.ts";
-import { orPage, type Store } from "./stores/store.ts";
+import { orPage, type ArrayStore } from "./stores/store.ts";
 
 /**
  * Throws `malformed-file` for a missing or damaged file, `unsupported-file` for another format, or `engine` if the
  * server refuses the request.
  */
 export async function openNpyInStore(
-  store: Store,
+  store: ArrayStore,
   name: string,
   chunkShape?: readonly number[],
 ): Promise<ChunkedArray> {
@@ -33,7 +33,7 @@ export async function openNpyInStore(
     async write() {
       throw new TensorError(
         "attribute",
-        `${path} is on a server, where NPY files cannot be written`,
+        `${path} can only be read; NPY files are written only in folders`,
         { key: "location", file: path },
       );
     },

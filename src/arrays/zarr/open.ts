@@ -1,13 +1,11 @@
-/** Opens and creates arrays by path or URL. */
+/** Opens and creates arrays at paths and URLs, in archives and in stores of the caller. */
 
-import { optionsOf, printCount, printValue, wrongOption, type Signal } from "../../core/foreign.ts";
+import { optionsOf, printCount, printValue, wrongOption } from "../../core/foreign.ts";
 import { malformed, TensorError } from "../../core/errors.ts";
 import type { ChunkedArray, HeldBytes, PendingArray } from "../boxes/array.ts";
-import { checkSignal } from "../boxes/checks.ts";
 import { isUrl } from "../boxes/file.ts";
 import type { Guard } from "../boxes/guard.ts";
-import { checkFiles } from "../boxes/node.ts";
-import { placeOfUrl, shownUrl, splitUrl } from "../boxes/urls.ts";
+import { shownUrl } from "../boxes/urls.ts";
 import { absentArray, unblocked } from "./absent.ts";
 import { ZarrArray } from "./array.ts";
 import { findUnfinished } from "./claims.ts";
@@ -18,25 +16,22 @@ import { checkOwnCodecs, type OwnCodecs } from "./codecs/own.ts";
 import { parseJson, type JsonObject } from "./json.ts";
 import { parseMetadata, printMetadata, type Metadata } from "./metadata.ts";
 import { makePipeline, mostStored } from "./chunks/pipeline.ts";
+import { checkLocation, isNpy, placeOf, storeOf, type Location } from "./locate.ts";
 import { createNpy, openNpy, openNpyIn, openPendingNpy } from "./npy-files.ts";
 import { alreadyThere, makeRoom } from "./room.ts";
-import type { S3Options } from "./stores/s3-options.ts";
+import { STORE_OPTIONS, type StoreOptions } from "./stores/store-options.ts";
 import { fingerprintOf, Forbidden, readKey, type Open } from "./read-key.ts";
-import { PARTIAL, type Store } from "./stores/store.ts";
+import { PARTIAL, type ArrayStore } from "./stores/store.ts";
 
 /** Options of `openArray`. */
-export interface OpenOptions {
+export interface OpenOptions extends StoreOptions {
   /** The chunk shape for formats without chunks, such as `.npy`: see `docs/arrays/zarr.md`. */
   readonly chunkShape?: readonly number[] | undefined;
-  /** The settings for `s3://bucket/key` and `https://` URLs. */
-  readonly s3?: S3Options | undefined;
   /**
    * Called with a message if an unfinished job has changed part of the array in place, which is then read as it is.
    * Without `onNote`, reading a partly changed array is an error until the job is finished.
    */
   readonly onNote?: ((sentence: string) => void) | undefined;
-  /** A signal that aborts requests to servers and the waits between requests, even during later reads and writes. */
-  readonly signal?: Signal | undefined;
   /**
    * Codecs from bytes to bytes that ndscatter lacks, by their names in Zarr v3. A codec that Zarr v2 calls NAME is
    * `numcodecs.NAME`. Jobs refuse arrays with such codecs, because functions cannot be passed to the threads of a job.
@@ -44,35 +39,10 @@ export interface OpenOptions {
   readonly codecs?: OwnCodecs | undefined;
 }
 
-/** A format with one file per array. */
-interface FileFormat {
-  /** File name suffix. */
-  readonly ending: string;
-  open(path: string, chunkShape?: readonly number[]): Promise<ChunkedArray>;
-  /** Opens a file in a store for reading by byte ranges. */
-  openIn(store: Store, name: string, chunkShape?: readonly number[]): Promise<ChunkedArray>;
-  create(path: string, options: CreateOptions): Promise<PendingArray>;
-  openPending(path: string): Promise<PendingArray>;
-}
-
-/** Single-file formats. A location with any other suffix is opened as Zarr. */
-const FILE_FORMATS: readonly FileFormat[] = [
-  {
-    ending: ".npy",
-    open: openNpy,
-    openIn: openNpyIn,
-    create: createNpy,
-    openPending: openPendingNpy,
-  },
-];
-
-const formatOf = (location: string): FileFormat | undefined =>
-  FILE_FORMATS.find(({ ending }) => placeOfUrl(location).toLowerCase().endsWith(ending));
-
 /**
- * Opens a Zarr v3 or v2 array or an NPY file, at a path or a URL.
+ * Opens a Zarr v3 or v2 array or an NPY file, at a path or a URL, in a ZIP archive or in a store.
  *
- * @param location a path, or a URL of a web server or an object store
+ * @param location a path or a URL, which may name an array in an archive, such as `x.npz/ids`; or a store of the caller
  * @param options the chunk shape for formats without chunks, and settings for the store
  * @param guard for internal use
  * @throws TensorError `malformed-file` unless the location contains an array. `unsupported-file` for other files and
@@ -85,25 +55,21 @@ const formatOf = (location: string): FileFormat | undefined =>
  * ```
  */
 export async function openArray(
-  location: string,
+  location: Location,
   options: OpenOptions = {},
   guard?: Guard,
 ): Promise<ChunkedArray> {
-  const names = ["chunkShape", "s3", "signal", "onNote", "codecs"];
+  const names = ["chunkShape", "onNote", "codecs", ...STORE_OPTIONS];
   const meant = { chunks: "chunkShape" };
   const given = optionsOf(options, names, {}, "options", meant) as OpenOptions;
-  const { chunkShape, s3, signal, onNote, codecs } = given;
+  const { chunkShape, onNote, codecs } = given;
   const own = codecs === undefined ? undefined : checkOwnCodecs(codecs, CODEC_NAMES);
   if (onNote !== undefined && typeof onNote !== "function") {
     throw wrongOption("onNote", "a function", onNote);
   }
-  const format = formatOf(checkLocation(location));
-  if (format !== undefined && isUrl(location)) {
-    const { folder, name } = splitUrl(location);
-    return format.openIn(await storeOf(folder, s3, signal), name, chunkShape);
-  }
-  if (format !== undefined) return format.open(location, chunkShape);
-  const store = await storeOf(location, s3, signal, guard);
+  const { store, file } = await placeOf(location, given, guard);
+  if (store === null) return openNpy(file, chunkShape);
+  if (file !== null) return openNpyIn(store, file, chunkShape);
   if (chunkShape !== undefined) {
     throw new TensorError("attribute", `${store.path} defines its own chunks; omit chunkShape`, {
       key: "chunkShape",
@@ -122,7 +88,7 @@ export async function openArray(
 }
 
 /** Throws a `malformed-file` error if a job changed only part of the array and was then abandoned. */
-async function checkWhole(store: Store): Promise<void> {
+async function checkWhole(store: ArrayStore): Promise<void> {
   const { staging } = store;
   // Arrays in object storage are not changed in place.
   if (staging === undefined || store.path.includes("://")) return;
@@ -144,7 +110,7 @@ const printPlain = (value: unknown): string =>
 /**
  * Creates a Zarr array without stored chunks, so that every element has the fill value.
  *
- * @param location a path, or a URL of an object store
+ * @param location a path, a URL of an object store, or a store of the caller, which may be a Map
  * @param options the `dtype`, `shape` and `chunkShape`, or `like`, an array that provides the defaults
  * @throws TensorError `attribute` for wrong options, or if an array exists and `overwrite` is not true; `dtype` for a
  *   data type that Zarr does not support
@@ -156,17 +122,18 @@ const printPlain = (value: unknown): string =>
  * console.log((await made.read([4, 0], [2, 2])).toArray()); // [[0, 0], [1, 2]]
  * ```
  */
-export async function createArray(location: string, options: CreateOptions): Promise<ZarrArray> {
-  const format = formatOf(checkLocation(location));
-  if (format !== undefined) {
-    const advice = `it ends in ${format.ending}; choose another suffix, or use createPending`;
-    throw new TensorError("attribute", `${shownUrl(location)} cannot be a Zarr array: ${advice}`, {
+export async function createArray(location: Location, options: CreateOptions): Promise<ZarrArray> {
+  checkLocation(location);
+  const own = createOptionsOf(options);
+  const place = typeof location === "string" ? location : (own.path ?? "");
+  if (isNpy(place)) {
+    const advice = "it ends in .npy; choose another suffix, or use createPending";
+    throw new TensorError("attribute", `${shownUrl(place)} cannot be a Zarr array: ${advice}`, {
       key: "location",
-      file: shownUrl(location),
+      file: shownUrl(place),
     });
   }
-  const own = createOptionsOf(options);
-  const store = await storeOf(location, own.s3);
+  const store = await storeOf(location, own);
   const metadata = metadataOf(own, store.path);
   if (own.zarrFormat === 2) return createV2(store, metadata, own);
   const text = encodeText(printMetadata(metadata));
@@ -175,7 +142,11 @@ export async function createArray(location: string, options: CreateOptions): Pro
   return new ZarrArray(store, metadata, await fingerprintOf(text));
 }
 
-async function createV2(store: Store, given: Metadata, own: CreateOptions): Promise<ZarrArray> {
+async function createV2(
+  store: ArrayStore,
+  given: Metadata,
+  own: CreateOptions,
+): Promise<ZarrArray> {
   const { metadataV2Of } = await import("./metadata-v2.ts");
   const { metadata, array, attributes } = metadataV2Of(given, store.path);
   const text = encodeText(array);
@@ -229,14 +200,14 @@ export async function createPending(
   location: string,
   options: CreateOptions,
 ): Promise<PendingArray> {
-  const format = formatOf(checkLocation(location));
-  if (format !== undefined) return format.create(checkPath(location), options);
+  checkLocation(location);
+  if (isNpy(location)) return createNpy(checkPath(location), options);
   const own = createOptionsOf(options);
   if (own.zarrFormat === 2) {
     const sentence = "only createArray creates arrays of Zarr v2; omit zarrFormat";
     throw new TensorError("attribute", sentence, { key: "zarrFormat", got: 2 });
   }
-  const store = await storeOf(location, own.s3);
+  const store = await storeOf(location, own);
   const { staging } = store;
   if (staging === undefined) throw cannotStage(store);
   const metadata = metadataOf(own, store.path);
@@ -274,10 +245,10 @@ export async function openPending(
   options: Pick<OpenOptions, "s3"> = {},
   guard?: Guard,
 ): Promise<PendingArray> {
-  const { s3 } = optionsOf(options, ["s3"], {}) as OpenOptions;
-  const format = formatOf(checkLocation(location));
-  if (format !== undefined) return format.openPending(checkPath(location));
-  const store = await storeOf(location, s3, undefined, guard);
+  const given = optionsOf(options, ["s3"], {}) as OpenOptions;
+  checkLocation(location);
+  if (isNpy(location)) return openPendingNpy(checkPath(location));
+  const store = await storeOf(location, given, guard);
   const { staging } = store;
   if (staging === undefined) throw cannotStage(store);
   const pending = await openIn(store, (key) => staging.open(key));
@@ -290,11 +261,6 @@ export async function openPending(
   });
 }
 
-function checkLocation(location: unknown): string {
-  if (typeof location === "string" && location !== "" && !location.includes("\0")) return location;
-  throw wrongOption("location", "a path or a URL, as text", location);
-}
-
 /** Throws an `attribute` error for a URL, because files on servers cannot be written. */
 function checkPath(location: string): string {
   if (!isUrl(location)) return location;
@@ -302,47 +268,18 @@ function checkPath(location: string): string {
   throw new TensorError("attribute", sentence, { key: "location", file: shownUrl(location) });
 }
 
-// The options are checked even for folders, which do not use them.
-const S3_NAMES = "endpoint region accessKeyId secretAccessKey sessionToken forbidden".split(" ");
-
-/** Returns the store of a location. Each kind of store is loaded on demand, because browsers have no files. */
-export async function storeOf(
-  location: string,
-  s3?: S3Options,
-  signal?: Signal,
-  guard?: Guard,
-): Promise<Store> {
-  checkLocation(location);
-  checkSignal(signal);
-  if (s3 !== undefined) optionsOf(s3, S3_NAMES, {}, "s3");
-  const [, scheme] = /^([a-z][a-z0-9+.-]+):\/\//i.exec(location) ?? [];
-  if (scheme === undefined) {
-    checkFiles(location);
-    const { FileStore } = await import("./stores/file-store.ts");
-    return new FileStore(location, guard);
-  }
-  if (["s3", "https", "http"].includes(scheme.toLowerCase())) {
-    const { openS3Store } = await import("./stores/s3-store.ts");
-    return openS3Store(location, s3, signal);
-  }
-  const advice =
-    scheme === "file" ? "pass fileURLToPath(url)" : "give a folder, or an s3:// or https:// URL";
-  const sentence = `arrays at ${scheme}:// cannot be opened; ${advice}`;
-  throw new TensorError("attribute", sentence, {
-    key: "location",
-    got: scheme,
-    allowed: ["s3", "https", "http"],
-  });
-}
-
-const cannotStage = ({ path }: Store): TensorError =>
+const cannotStage = ({ path }: ArrayStore): TensorError =>
   new TensorError("attribute", `${path} cannot hold unfinished arrays; use a folder or s3://`, {
     key: "location",
     file: path,
   });
 
 /** Opens a Zarr v3 or v2 array, or returns null without metadata. */
-async function openIn(store: Store, open: Open, own?: Metadata["own"]): Promise<ZarrArray | null> {
+async function openIn(
+  store: ArrayStore,
+  open: Open,
+  own?: Metadata["own"],
+): Promise<ZarrArray | null> {
   const forbidden = new Forbidden();
   const text = await forbidden.read(store, "zarr.json", open);
   if (text !== null) {

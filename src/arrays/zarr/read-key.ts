@@ -2,14 +2,14 @@
 
 import { isTensorError, TensorError, unsupported } from "../../core/errors.ts";
 import { MAX_JSON_BYTES } from "./json.ts";
-import { readAll, type Source, type Store } from "./stores/store.ts";
+import { readAll, type Source, type ArrayStore } from "./stores/store.ts";
 
 /** Opens the object under a key, or returns null without such an object. */
 export type Open = (key: string) => Promise<Source | null>;
 
 /** Reads the metadata stored under a key. Returns null if the object does not exist. */
 export async function readKey(
-  { path }: Store,
+  { path }: ArrayStore,
   key: string,
   open: Open,
 ): Promise<Uint8Array | null> {
@@ -36,7 +36,7 @@ export class Forbidden {
   #error: unknown = null;
 
   /** Returns null if the object is missing or forbidden. */
-  async read(store: Store, key: string, open: Open): Promise<Uint8Array | null> {
+  async read(store: ArrayStore, key: string, open: Open): Promise<Uint8Array | null> {
     try {
       return await readKey(store, key, open);
     } catch (error) {
@@ -60,7 +60,7 @@ export async function fingerprintOf(metadata: Uint8Array): Promise<string> {
 }
 
 /** Returns the error for an array whose metadata has changed after it was opened. */
-export const changedSince = ({ path }: Store): TensorError =>
+export const changedSince = ({ path }: ArrayStore): TensorError =>
   new TensorError(
     "attribute",
     `the metadata of ${path} has changed since the array was opened; open it again`,

@@ -17,7 +17,7 @@ import { parseJson, printJson, withMember } from "./json.ts";
 import { checkGrid } from "./metadata.ts";
 import { encodeText } from "./open.ts";
 import { changedSince, fingerprintOf, readKey } from "./read-key.ts";
-import { CLAIM, type Store } from "./stores/store.ts";
+import { CLAIM, type ArrayStore } from "./stores/store.ts";
 
 /** Options of `append`. */
 export interface AppendOptions {
@@ -190,7 +190,7 @@ async function publish(own: ZarrArray, text: Uint8Array): Promise<void> {
 }
 
 /** @throws TensorError `attribute` if a job owns the array */
-async function checkFree({ path, staging }: Store): Promise<void> {
+async function checkFree({ path, staging }: ArrayStore): Promise<void> {
   const claim = (await staging?.open(CLAIM)) ?? null;
   await claim?.close();
   if (claim === null) return;

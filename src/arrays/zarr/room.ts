@@ -3,23 +3,23 @@
 import { TensorError } from "../../core/errors.ts";
 import type { CreateOptions } from "./create.ts";
 import { readKey } from "./read-key.ts";
-import type { Store } from "./stores/store.ts";
+import type { ArrayStore } from "./stores/store.ts";
 
-export const alreadyThere = ({ path }: Store): TensorError =>
+export const alreadyThere = ({ path }: ArrayStore): TensorError =>
   new TensorError("attribute", `${path} exists; pass overwrite: true, or choose another path`, {
     key: "overwrite",
     file: path,
   });
 
-export const makeRoom = (store: Store, { overwrite }: CreateOptions): Promise<void> =>
+export const makeRoom = (store: ArrayStore, { overwrite }: CreateOptions): Promise<void> =>
   overwrite === true ? clear(store) : checkFree(store);
 
-async function checkFree(store: Store): Promise<void> {
+async function checkFree(store: ArrayStore): Promise<void> {
   if (!(await isFree(store))) throw alreadyThere(store);
 }
 
 /** Returns true if the store contains neither an array nor a group. */
-export async function isFree(store: Store): Promise<boolean> {
+export async function isFree(store: ArrayStore): Promise<boolean> {
   for (const key of ["zarr.json", ".zarray", ".zgroup"]) {
     const source = await store.open(key);
     await source?.close();
@@ -29,7 +29,7 @@ export async function isFree(store: Store): Promise<boolean> {
 }
 
 /** Removes the array in a store, but never a group, because a group contains other arrays. */
-async function clear(store: Store): Promise<void> {
+async function clear(store: ArrayStore): Promise<void> {
   const text = await readKey(store, "zarr.json", (key) => store.open(key));
   const isGroup = text !== null && new TextDecoder().decode(text).includes('"group"');
   const old = await readKey(store, ".zgroup", (key) => store.open(key));

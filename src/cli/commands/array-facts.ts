@@ -82,7 +82,7 @@ export async function factsOf(typed: string, array: ChunkedArray) {
   // Plain HTTP servers cannot list their files.
   const isListed = !isUrl(place) || place.startsWith("s3:");
   const found = zarr !== null && isListed ? await zarr.stored() : null;
-  const isFile = !isPart && zarr === null && !isUrl(place);
+  const isFile = !isPart && zarr === null && !isUrl(place) && fs.existsSync(place);
   const inner = zarr?.innerChunkShape ?? null;
   return {
     path: shownUrl(typed),

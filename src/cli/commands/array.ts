@@ -27,11 +27,12 @@ interface ArrayCommand extends CopyOptions, ChangeOptions {
 }
 
 const HELP = `
-An array is a Zarr folder (v3 or v2) or an NPY file (.npy). Without -o the
-command reads only the metadata of the array, and the names and sizes of its
-chunks. 'a.zarr[10:20, ::2]' selects a part of an array with Python's slice
-notation. For a Zarr group the command lists the arrays; name one of them by its
-path, as in group.zarr/temperature.
+An array is a Zarr folder (v3 or v2), an NPY file (.npy), or one of these in an
+archive, as in x.npz/ids or x.zip/temperature. Without -o the command reads only
+the metadata of the array, and the names and sizes of its chunks.
+'a.zarr[10:20, ::2]' selects a part of an array with Python's slice notation. For
+a Zarr group the command lists the arrays; name one of them by its path, as in
+group.zarr/temperature.
 
 -o copies the array, with only a few chunks in memory at a time. The ending of
 the output determines its format: .npy, or .zarr or no ending for a Zarr v3
@@ -57,6 +58,7 @@ Examples:
   ndscatter array examples/kv-cache.cache.npy
   ndscatter array examples/kv-cache.cache.npy -o cache.zarr --codec zstd
   ndscatter array a.zarr
+  ndscatter array a.npz/rows
   ndscatter array a.zarr --json
   ndscatter array a.npy -o a.zarr --chunks 1000,128 --codec zstd
   ndscatter array a.npy -o a.zarr --chunks 100,128 --shards 10000,128 --codec gzip:9 --codec crc32c
@@ -79,7 +81,7 @@ export function addArrayCommand(program: Command, io: Io): void {
     .command("array")
     .summary("describe a stored array, change it, or copy it to another format")
     .description("Describe a stored array, change it, or copy it to another format or encoding.")
-    .argument("<array>", "a Zarr folder, or an NPY file (.npy)")
+    .argument("<array>", "a Zarr folder, an NPY file (.npy), or an array in an archive")
     .optionsGroup("Copy:")
     .option(
       "-o, --output <array>",

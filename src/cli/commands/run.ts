@@ -20,6 +20,7 @@ import {
   placeOf,
 } from "../input/arguments.ts";
 import { checkOneInput, readTensorFiles, checkFormat } from "../input/read-files.ts";
+import { splitArchive } from "../../arrays/boxes/urls.ts";
 import { checkNotRead, checkPlace, isSameFile, writeFiles } from "../input/write-files.ts";
 import { printNote, printResult, type Io } from "../io.ts";
 import { valuesOf, printType } from "../text/cells.ts";
@@ -36,10 +37,11 @@ interface RunOptions extends TaskOptions, ChunkedOptions {
 const CHUNKED_HELP = `
 With a Zarr input, --memory or --job, arrays are read and written chunk by chunk.
 The arrays may then be larger than memory, and the result has the same bits.
-Inputs are Zarr arrays or .npy files. -o names the new array, and --in-place
-changes data. 'a.zarr[10:20, ::2]' is a part of an array. If the axes of data
-have names, --axis accepts a name. After an interruption, run the same command
-again to continue. All indices are checked before any output is written.`;
+Inputs are Zarr arrays or .npy files, also in archives, as in x.npz/rows. -o
+names the new array, and --in-place changes data. 'a.zarr[10:20, ::2]' is a part
+of an array. If the axes of data have names, --axis accepts a name. After an
+interruption, run the same command again to continue. All indices are checked
+before any output is written.`;
 
 const HELP = `
 Files end in .npy (NumPy) or .pb (ONNX TensorProto). Write NAME=FILE, or give the
@@ -175,7 +177,9 @@ function isChunked(io: Io, texts: readonly string[], options: RunOptions): boole
 
 /** Returns true if the name can only refer to a chunked array. */
 const isNamed = (file: string): boolean =>
-  isUrl(file) || path.extname(file).toLowerCase() === ".zarr";
+  isUrl(file) ||
+  path.extname(file).toLowerCase() === ".zarr" ||
+  (splitArchive(file) !== null && !fs.existsSync(file));
 
 /** Returns false for an invalid path, because reading or writing the file will report the error. */
 function isFolder(file: string): boolean {

@@ -321,7 +321,7 @@ export function checkFormat(file: string): Format {
   const format = FORMATS[path.extname(file).toLowerCase()];
   if (format !== undefined) return format;
   const advice = /\.(?:npz|zip)$/i.test(file)
-    ? "; archives are not supported, so unpack it and name a file in it"
+    ? "; name an array in the archive, as in x.npz/rows"
     : file.includes(".zarr")
       ? "; a Zarr array needs --memory, such as --memory 1G"
       : "";

@@ -114,9 +114,8 @@ const CHECK_URL = "check the URL that it comes from";
 const TORCH = `${exported("torch.onnx.export")} if PyTorch wrote it`;
 
 export const PAGE = kind("an HTML page", CHECK_URL, CHECK_URL);
-const NPZ = kind("an .npz archive", "unpack it and give one of its .npy files");
-const ZARR_ZIP = kind("a ZIP archive of a Zarr array", "unpack it and give the folder");
-const ZIP = kind("a ZIP archive", "unpack it and give an array in it", TORCH);
+const NPZ = kind("an .npz archive", "name it x.npz and give an array in it, as in x.npz/NAME");
+const ZIP = kind("a ZIP archive", "name it x.zip and give an array in it, as in x.zip/NAME", TORCH);
 
 const GUNZIP = "decompress it (gunzip)";
 const PULL = "get the file itself (git lfs pull)";
@@ -156,27 +155,10 @@ export function otherKindOf(file: Uint8Array): FileKind | null {
   const head = String.fromCharCode(...file.subarray(0, HEAD));
   if (isPage(head)) return PAGE;
   if (head.startsWith("PK\u0005\u0006")) return ZIP;
-  if (head.startsWith("PK\u0003\u0004")) return kindOfArchive(nameInArchive(head));
+  if (head.startsWith("PK\u0003\u0004")) return /\.npy$/i.test(nameInArchive(head)) ? NPZ : ZIP;
   return MAGIC.find(([at, start]) => head.startsWith(start, at))?.[2] ?? null;
 }
 
 /** Returns the name of the first file in a ZIP archive, or its beginning. */
 const nameInArchive = (head: string): string =>
   head.slice(30, 30 + head.charCodeAt(26) + 256 * head.charCodeAt(27));
-
-function kindOfArchive(name: string): FileKind {
-  if (/\.npy$/i.test(name)) return NPZ;
-  return /(?:^|\/)(?:zarr\.json|\.z(?:array|group|attrs|metadata)|c\/\d)/.test(name)
-    ? ZARR_ZIP
-    : ZIP;
-}
-
-/** Returns the kind of a file that cannot be opened by the end of its name; null for other names. */
-export const kindOfName = (name: string): FileKind | null =>
-  /\.npz$/i.test(name)
-    ? NPZ
-    : /\.zarr\.zip$/i.test(name)
-      ? ZARR_ZIP
-      : /\.zip$/i.test(name)
-        ? ZIP
-        : null;

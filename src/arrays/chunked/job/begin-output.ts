@@ -10,7 +10,7 @@ import * as path from "node:path";
 import type { ArrayType } from "../../boxes/array.ts";
 import { isCode, isThere, isUrl } from "../../boxes/file.ts";
 import { openPendingNpy } from "../../npy/files.ts";
-import { storeOf } from "../../zarr/open.ts";
+import { storeOf } from "../../zarr/locate.ts";
 import { isFree } from "../../zarr/room.ts";
 import { resolveCall } from "./call-spec.ts";
 import { claim, claimOf, isClaimed } from "./claim.ts";

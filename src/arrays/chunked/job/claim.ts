@@ -28,7 +28,7 @@ import { readKept } from "./kept-text.ts";
 import { readSpec } from "./spec-file.ts";
 import type { JobSpec } from "./spec.ts";
 import { countChanges, parseClaim, type Claim } from "../../zarr/claims.ts";
-import { storeOf } from "../../zarr/open.ts";
+import { storeOf } from "../../zarr/locate.ts";
 import { readKey } from "../../zarr/read-key.ts";
 import { CHANGED, CLAIM, PARTIAL, STAGING } from "../../zarr/stores/store.ts";
 

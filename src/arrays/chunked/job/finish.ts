@@ -5,7 +5,7 @@ import * as fs from "node:fs/promises";
 import * as path from "node:path";
 import { isCode, isThere, isUrl, makeEmpty, removeEmpty } from "../../boxes/file.ts";
 import { isTensorError, TensorError } from "../../../core/errors.ts";
-import { storeOf } from "../../zarr/open.ts";
+import { storeOf } from "../../zarr/locate.ts";
 import { endClaim, giveUpClaim, readClaim, removeLateFiles, removeUnclaimed } from "./claim.ts";
 import { fileOf, type JobContext } from "../stages/context.ts";
 import { inGroups } from "../stages/fragments.ts";

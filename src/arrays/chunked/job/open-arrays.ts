@@ -1,5 +1,6 @@
 /** Opens the arrays of a job, in any format and location. */
 
+import { statSync } from "node:fs";
 import * as fs from "node:fs/promises";
 import * as path from "node:path";
 import { findStat, isCode, isThere, isUrl, makeFolders } from "../../boxes/file.ts";
@@ -12,6 +13,7 @@ import type {
   StagedArray,
 } from "../../boxes/array.ts";
 import { SlicedArray } from "../../boxes/slice.ts";
+import { splitArchive } from "../../boxes/urls.ts";
 import { createPendingNpy, openNpyArray, openPendingNpy } from "../../npy/files.ts";
 import { isTensorError, malformed, TensorError } from "../../../core/errors.ts";
 import { DTYPES } from "../../../core/tensor/dtype.ts";
@@ -24,6 +26,7 @@ import {
   openPending,
   type ChunkCosts,
 } from "../../zarr/open.ts";
+import { readOnly } from "../../zarr/stores/store.ts";
 import type { JobInputs } from "../stages/context.ts";
 import type { JobSpec } from "./spec.ts";
 import { removeLeft, temporaryOf } from "./temporary.ts";
@@ -36,7 +39,7 @@ const onNote = (): void => {};
 
 export async function openLocated(location: ArrayLocation, guard?: Guard): Promise<ChunkedArray> {
   const { format, path: place, chunkShape } = location;
-  const isFile = format === "npy" && !isUrl(place);
+  const isFile = format === "npy" && !isUrl(place) && splitArchive(place) === null;
   return partAt(
     location,
     isFile
@@ -50,6 +53,13 @@ const partAt = <T extends ChunkedArray>(
   array: T,
 ): T | SlicedArray =>
   slice === undefined ? array : new SlicedArray(array, slice, isExclusive === true, readAs);
+
+/** Throws an `attribute` error for an output in an archive, because archives are only read. */
+export function checkNoArchive(place: string): void {
+  const archive = isUrl(place) ? undefined : splitArchive(place)?.archive;
+  if (archive !== undefined && statSync(archive, { throwIfNoEntry: false })?.isFile() === true)
+    throw readOnly({ path: place });
+}
 
 /** Returns the temporary path of a job's unfinished NPY file. */
 export const partOf = ({ out, id }: JobSpec): string => `${out.path}.${id}.part`;

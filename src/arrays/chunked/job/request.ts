@@ -21,6 +21,7 @@ import type { CreateOptions } from "../../zarr/create.ts";
 import { checkCount } from "../stages/budget.ts";
 import { checkPath } from "./arguments.ts";
 import { checkCall, type CallSpec } from "./call-spec.ts";
+import { checkNoArchive } from "./open-arrays.ts";
 import type { Chunking } from "./spec.ts";
 
 /** The call, the arrays and the limits of a job. */
@@ -91,6 +92,7 @@ export function checkRequest(request: JobRequest): void {
     (one) => (one === undefined ? [] : [one.location.path]),
   );
   checkShareable(places);
+  checkNoArchive((out ?? data.location).path);
   if (out?.format === "npy" && isUrl(out.path)) {
     const sentence = `the output ${out.path} must be a Zarr array, got an NPY file, which object storage cannot hold; name it .zarr, or give a path`;
     throw new TensorError("attribute", sentence, {

@@ -135,7 +135,8 @@ async function realPath(place: string): Promise<string | null> {
     return await files.realpath(place);
   } catch (error) {
     const above = path.dirname(place);
-    if (!isCode(error, "ENOENT") || above === place) return null;
+    // The path of an array in an archive continues after a file.
+    if (!isCode(error, "ENOENT", "ENOTDIR") || above === place) return null;
     const isLink = await fs.lstat(place).then(
       () => true,
       () => false,

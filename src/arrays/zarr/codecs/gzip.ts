@@ -1,4 +1,7 @@
-/** Implements the codec `gzip` and, for Zarr v2, `zlib`, with Node's zlib or the compression streams of a browser. */
+/**
+ * Implements the codec `gzip` and, for Zarr v2, `zlib`, with Node's zlib or the compression streams of a browser. ZIP
+ * archives contain `raw` streams, without a container.
+ */
 
 import { printCount } from "../../../core/foreign.ts";
 import type { Transform } from "node:stream";
@@ -29,6 +32,7 @@ const ROOM = 64;
 const CONTAINERS = {
   gzip: { compress: "createGzip", decompress: "gunzip", stream: "gzip" },
   zlib: { compress: "createDeflate", decompress: "inflate", stream: "deflate" },
+  raw: { compress: "createDeflateRaw", decompress: "inflateRaw", stream: "deflate-raw" },
 } as const;
 
 export function makeDeflateCodec(name: keyof typeof CONTAINERS, level: number): ByteCodec {

@@ -23,11 +23,12 @@ import { moduleOfNode } from "../../boxes/node.ts";
 import { FILES, ZARR } from "../../../core/limits.ts";
 import { join, lengthOf } from "../codecs/gzip.ts";
 import {
+  isOfArray,
   memorySource,
   STAGING,
   type Source,
   type Staging,
-  type Store,
+  type ArrayStore,
   type StoredObject,
 } from "./store.ts";
 
@@ -48,9 +49,10 @@ async function ifThere<T>(action: () => Promise<T>): Promise<T | null> {
 }
 
 /** Converts an open file to a source. */
-const fileSource = (handle: OpenFile, size: number, file: string): Source => ({
-  size,
+const fileSource = (handle: OpenFile, stat: PlainFs.Stats, file: string): Source => ({
+  size: stat.size,
   bytes: null,
+  state: printState(stat),
   read: (offset, into) => inFile(file, () => readFully(handle, into, offset)),
   close: () => inFile(file, () => closeFile(handle)),
 });
@@ -61,7 +63,7 @@ async function openSource(file: string, isForMany = false): Promise<Source | nul
   try {
     const stat = await inFile(file, () => handle.stat());
     // A folder at the path of a chunk does not count as a chunk.
-    if (stat.isFile()) return fileSource(handle, stat.size, file);
+    if (stat.isFile()) return fileSource(handle, stat, file);
   } catch (error) {
     await closeFile(handle).catch(() => {});
     throw error;
@@ -148,10 +150,7 @@ const putNewFile = (file: string, parts: readonly Uint8Array[]): Promise<boolean
     }
   });
 
-/** The names of entries in an array's folder, in Zarr v2 and v3. */
-const OF_AN_ARRAY = /^(?:zarr\.json|\.zarray|\.zattrs|\.ndscatter|c|c(?:\.\d+)+|\d+(?:\.\d+)*)$/;
-
-export class FileStore implements Store {
+export class FileStore implements ArrayStore {
   readonly path: string;
   readonly concurrency = ZARR.requests;
   readonly staging: Staging;
@@ -188,17 +187,14 @@ export class FileStore implements Store {
     return openSource(await this.fileToRead(key), isForMany);
   }
 
-  async head(length: number): Promise<Uint8Array | null> {
+  async peek(length: number): Promise<"folder" | Uint8Array | null> {
+    const stat = await ifThere(() => files.stat(this.path));
+    if (stat === null || stat.isDirectory()) return stat === null ? null : "folder";
     const source = await openSource(this.path);
     const bytes = new Uint8Array(Math.min(length, source?.size ?? 0));
     await source?.read(0, bytes);
     await source?.close();
-    return bytes.length === 0 ? null : bytes;
-  }
-
-  async kindOfPath(): Promise<"folder" | "file" | null> {
-    const stat = await ifThere(() => files.stat(this.path));
-    return stat === null ? null : stat.isDirectory() ? "folder" : "file";
+    return bytes;
   }
 
   async stateOf(key: string): Promise<string> {
@@ -230,7 +226,7 @@ export class FileStore implements Store {
   async clear(): Promise<void> {
     for (const name of ["zarr.json", ".zarray"]) await fs.rm(this.fileOf(name), { force: true });
     const names = (await ifThere(() => fs.readdir(this.path))) ?? [];
-    for (const name of names.filter((one) => OF_AN_ARRAY.test(one))) {
+    for (const name of names.filter(isOfArray)) {
       await fs.rm(this.fileOf(name), { recursive: true, force: true });
     }
   }
@@ -289,7 +285,7 @@ class FileStaging implements Staging {
     return putNewFile(await this.#file(name), parts);
   }
 
-  async copy(from: Store, key: string, name: string, most = Infinity): Promise<boolean> {
+  async copy(from: ArrayStore, key: string, name: string, most = Infinity): Promise<boolean> {
     if (!(from instanceof FileStore)) return false;
     const [source, file] = [await from.fileToRead(key), await this.#file(name)];
     // Without a source chunk, nothing is copied. If the target folder does not exist, the write below creates it.

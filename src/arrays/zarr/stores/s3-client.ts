@@ -6,6 +6,7 @@ import { decoded, hasSecrets, isHidden, shownUrl } from "../../boxes/urls.ts";
 import { retrying, type Request } from "./retries.ts";
 import { settingsOf, type S3Options } from "./s3-options.ts";
 import { senderOf } from "./senders.ts";
+import type { Fetch } from "./store-options.ts";
 
 export interface S3Client {
   /** The location without its secrets. */
@@ -23,11 +24,15 @@ export interface S3Client {
   readonly secrets?: readonly string[];
 }
 
-/** `signal` aborts requests and the waits between requests. Throws an `attribute` error for invalid options. */
+/**
+ * `signal` aborts requests and the waits between requests. `fetch` sends the requests. Throws an `attribute` error for
+ * invalid options.
+ */
 export async function makeClient(
   location: string,
   given: S3Options = {},
   signal?: AbortSignal,
+  fetch?: Fetch,
 ): Promise<S3Client> {
   const settings = settingsOf(given);
   if (isHidden(location)) {
@@ -42,6 +47,7 @@ export async function makeClient(
     (endpoint !== undefined && one.origin === parseUrl(endpoint).origin) || isOfAws(one);
   const { send, secrets } = await senderOf(settings, {
     url,
+    fetch: fetch ?? ((...request) => globalThis.fetch(...request)),
     // Access keys from the environment are only for object storage, so other servers receive only keys from options.
     isSigned: isS3 || (given.accessKeyId ?? "") !== "" || isTrusted(isS3 ? place.bucketUrl : url),
     keepsSigning: isTrusted,

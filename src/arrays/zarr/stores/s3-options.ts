@@ -30,9 +30,13 @@ const VARIABLES: Readonly<Record<keyof S3Options, readonly string[]>> = {
   forbidden: ["NDSCATTER_FORBIDDEN"],
 };
 
+/** Throws an `attribute` error for a value that is not an object, and for an unknown option. */
+export const s3OptionsOf = (given: unknown): Record<string, unknown> =>
+  optionsOf(given, Object.keys(VARIABLES), {}, "s3");
+
 /** Throws an `attribute` error for invalid options. */
 export function settingsOf(given: S3Options): S3Options {
-  const options = optionsOf(given, Object.keys(VARIABLES), {});
+  const options = s3OptionsOf(given);
   const process: { env?: Readonly<Record<string, string | undefined>> } =
     Reflect.get(globalThis, "process") ?? {};
   const settings: Record<string, string> = {};

@@ -12,12 +12,13 @@ import type { Request } from "./retries.ts";
 import { textOf } from "./silence.ts";
 import { encodeKey, makeClient, type S3Client } from "./s3-client.ts";
 import type { S3Options } from "./s3-options.ts";
+import type { Fetch } from "./store-options.ts";
 import {
   CLAIM,
   readAll,
   type Source,
   type Staging,
-  type Store,
+  type ArrayStore,
   type StoredObject,
 } from "./store.ts";
 
@@ -28,11 +29,12 @@ export async function openS3Store(
   location: string,
   options?: S3Options,
   signal?: AbortSignal,
+  fetch?: Fetch,
 ): Promise<S3Store> {
-  return new S3Store(await makeClient(location, options, signal));
+  return new S3Store(await makeClient(location, options, signal, fetch));
 }
 
-export class S3Store implements Store {
+export class S3Store implements ArrayStore {
   readonly path: string;
   readonly concurrency = 8;
   readonly client: S3Client;
@@ -67,7 +69,7 @@ export class S3Store implements Store {
       response = await this.client.send(url, request);
     } catch (cause) {
       signal?.throwIfAborted();
-      throw unreachable(what, cause, secrets);
+      throw isTensorError(cause) ? cause : unreachable(what, cause, secrets);
     }
     const { ok, status } = response;
     // A forbidden HEAD does not mean that the object is missing, because the URL may be signed only for GET.
@@ -328,7 +330,7 @@ class S3Staging implements Staging {
     return this.#store.putNew(STAGING + name, parts);
   }
 
-  async copy(from: Store, key: string, name: string): Promise<boolean> {
+  async copy(from: ArrayStore, key: string, name: string): Promise<boolean> {
     // The server copies the object, so the data does not pass through this machine.
     if (!(from instanceof S3Store)) return false;
     const isSameServer = from.client.bucketUrl.host === this.#store.client.bucketUrl.host;

@@ -1,8 +1,10 @@
 /** Sends plain requests, requests with a user, and requests with AWS Signature Version 4. */
 
+import { wrongOption } from "../../../core/foreign.ts";
 import { decoded } from "../../boxes/urls.ts";
 import { isRedirect } from "./failures.ts";
 import type { Request, Send } from "./retries.ts";
+import type { Fetch } from "./store-options.ts";
 
 export interface Keys {
   readonly accessKeyId?: string;
@@ -13,6 +15,7 @@ export interface Keys {
 
 export interface Asked {
   readonly url: URL;
+  readonly fetch: Fetch;
   /** True if requests must be signed whenever keys are available. */
   readonly isSigned: boolean;
   /** Returns true if a request must be signed again after a redirect to `url`. */
@@ -26,23 +29,30 @@ export interface Sender {
 }
 
 export async function senderOf(keys: Keys, asked: Asked): Promise<Sender> {
-  const { url } = asked;
+  const { url, fetch } = asked;
   const { accessKeyId, secretAccessKey, sessionToken = "" } = keys;
-  if (url.username !== "" || url.password !== "") return senderWithUser(url);
+  if (url.username !== "" || url.password !== "") return senderWithUser(url, fetch);
   // A presigned URL must not be signed again, because servers refuse such requests.
   const isPresigned = /[?&]x-amz-(?:signature|credential)=/i.test(url.search);
   const isSigned = asked.isSigned && !isPresigned;
   if (accessKeyId === undefined || secretAccessKey === undefined || !isSigned) {
-    return { send: senderWith({}), secrets: [url.search.slice(1)].filter(Boolean) };
+    return { send: senderWith(fetch), secrets: [url.search.slice(1)].filter(Boolean) };
   }
   const secrets = [secretAccessKey, sessionToken, url.search.slice(1)].filter(Boolean);
   return { send: await signingSender({ ...keys, accessKeyId, secretAccessKey }, asked), secrets };
 }
 
 const senderWith =
-  (more: Readonly<Record<string, string>>): Send =>
-  (url, request, signal) =>
-    fetch(url, { ...initOf(request, more), signal });
+  (fetch: Fetch, more: Readonly<Record<string, string>> = {}): Send =>
+  async (url, request, signal) =>
+    checked(await fetch(url.href, { ...initOf(request, more), signal }));
+
+/** Returns the result of `fetch`. Throws an `attribute` error for a result that is not a response. */
+function checked(response: unknown): Response {
+  const { status, headers } = Object(response) as Partial<Response>;
+  if (typeof status === "number" && typeof headers?.get === "function") return response as Response;
+  throw wrongOption("fetch", "a function that returns a promise of a Response", response);
+}
 
 const initOf = (
   { method, headers, body }: Request,
@@ -64,11 +74,11 @@ const plainLength = (method: Request["method"]): Record<string, string> =>
  * Sends the user and the password of a URL in a header, because fetch rejects such URLs. After a redirect to another
  * origin, the header is not sent.
  */
-function senderWithUser({ username, password, search }: URL): Sender {
+function senderWithUser({ username, password, search }: URL, fetch: Fetch): Sender {
   const pair = `${decoded(username)}:${decoded(password)}`;
   const code = btoa(String.fromCharCode(...new TextEncoder().encode(pair)));
   const secrets = [decoded(password), password, code, search.slice(1)].filter(Boolean);
-  return { send: senderWith({ authorization: `Basic ${code}` }), secrets };
+  return { send: senderWith(fetch, { authorization: `Basic ${code}` }), secrets };
 }
 
 /** The maximum number of redirects per request. */
@@ -81,7 +91,7 @@ async function signingSender(
     sessionToken,
     region,
   }: Keys & { accessKeyId: string; secretAccessKey: string },
-  { keepsSigning }: Asked,
+  { fetch, keepsSigning }: Asked,
 ): Promise<Send> {
   const { AwsClient } = await import("aws4fetch");
   const client = new AwsClient({
@@ -102,13 +112,17 @@ async function signingSender(
       };
       // oxlint-disable-next-line no-await-in-loop -- one place after the other
       const signed = await client.sign(strictUrl(url), init);
-      // Proxies change this header, so it is not signed.
-      for (const [name, value] of Object.entries(plainLength(method)))
-        signed.headers.set(name, value);
-      // Redirects are followed here, because fetch would send the session token and an invalid signature to the new
-      // host.
+      const all = {
+        ...init,
+        // Proxies change the length's header, so it is not signed.
+        headers: { ...Object.fromEntries(signed.headers), ...plainLength(method) },
+        // Redirects are followed here, because fetch would send the session token and an invalid signature to the new
+        // host.
+        redirect: "manual",
+        signal,
+      } as const;
       // oxlint-disable-next-line no-await-in-loop
-      const response = await fetch(signed, { redirect: "manual", signal });
+      const response = checked(await fetch(signed.url, all));
       const place = isRedirect(response.status) ? response.headers.get("location") : null;
       const next = place === null ? null : new URL(place, url);
       const isOwn = next !== null && (next.origin === url.origin || keepsSigning(next));

@@ -1,6 +1,6 @@
 /**
- * Declares the interface of stores, which contain objects of bytes under keys. A key is the name of a metadata file or
- * contains the coordinates of a chunk.
+ * Declares the interface of stores as arrays use them. A store contains objects of bytes under keys. A key is the name
+ * of a metadata file or contains the coordinates of a chunk. `own-store.ts` has the smaller interface for callers.
  */
 
 import { factOf, printValue } from "../../../core/foreign.ts";
@@ -17,6 +17,8 @@ export interface Source {
   readonly bytes: Uint8Array | null;
   /** Fills `into` with bytes, beginning at `offset`. Callers must check the range against `size`. */
   read(offset: number, into: Uint8Array): Promise<void>;
+  /** Text that changes with a file, which must not stay open; absent if the source itself notices a change. */
+  readonly state?: string;
   close(): Promise<void>;
 }
 
@@ -26,7 +28,7 @@ export interface StoredObject {
   readonly size: number;
 }
 
-export interface Store {
+export interface ArrayStore {
   /** An absolute path, or a URL. */
   readonly path: string;
   /** The maximum number of concurrent requests. */
@@ -55,14 +57,72 @@ export interface Store {
   folders(prefix: string): Promise<readonly string[]>;
   /** Lists all objects, including objects that do not belong to an array. */
   list(): AsyncIterable<StoredObject>;
-  /** Returns the first bytes of a file at the store's path, or null for a folder; undefined in object stores. */
-  head?(length: number): Promise<Uint8Array | null>;
-  /** Returns what exists at the store's path, or null; undefined on servers, where folders exist only in names. */
-  kindOfPath?(): Promise<"folder" | "file" | null>;
+  /**
+   * Returns "folder", the first bytes of a file, or null for nothing at the store's path; undefined on servers, where
+   * folders exist only in names.
+   */
+  peek?(length: number): Promise<"folder" | Uint8Array | null>;
+  /** The names of the members of an archive. */
+  readonly members?: readonly string[];
   /** True after the server has sent an HTML page instead of a missing object; undefined without a server. */
   readonly sendsPages?: boolean;
   /** The staging operations, or undefined if the store can neither rename nor copy objects. */
   readonly staging?: Staging;
+}
+
+/** Returns true for a key of an array or of its hidden files, in Zarr v2 and v3. */
+export const isOfArray = (key: string): boolean =>
+  /^(?:zarr\.json|\.zarray|\.zattrs|\.ndscatter|c|c(?:\.\d+)+|\d+(?:\.\d+)*)(?:\/|$)/.test(key);
+
+/** Returns the distinct names that follow `prefix` in keys that begin with it, up to the next slash. */
+export async function foldersIn(
+  keys: Iterable<string> | AsyncIterable<string>,
+  prefix: string,
+): Promise<string[]> {
+  const names = new Set<string>();
+  for await (const key of keys) {
+    const end = key.startsWith(prefix) ? key.indexOf("/", prefix.length) : -1;
+    if (end !== -1) names.add(key.slice(prefix.length, end));
+  }
+  return [...names];
+}
+
+/** Returns the error for writing to a store that can only be read. */
+export const readOnly = ({ path }: Pick<ArrayStore, "path">): TensorError =>
+  new TensorError("attribute", `${path} can only be read; write to a folder or to s3://`, {
+    key: "location",
+    file: path,
+  });
+
+/** The part of a store that can only be read, and whose keys are known. */
+export abstract class ReadOnlyStore {
+  abstract readonly path: string;
+  abstract sizeOf(key: string): Promise<number | null>;
+  protected abstract keys(): Iterable<string>;
+
+  async put(): Promise<never> {
+    throw readOnly(this);
+  }
+
+  putNew(): Promise<never> {
+    return this.put();
+  }
+
+  remove(): Promise<never> {
+    return this.put();
+  }
+
+  clear(): Promise<never> {
+    return this.put();
+  }
+
+  folders(prefix: string): Promise<readonly string[]> {
+    return foldersIn(this.keys(), prefix);
+  }
+
+  async *list(): AsyncGenerator<StoredObject> {
+    for (const key of this.keys()) yield { key, size: (await this.sizeOf(key)) ?? 0 };
+  }
 }
 
 /** The folder within an array's folder that contains hidden files. */
@@ -89,7 +149,7 @@ export interface Staging {
    * Copies an object from another store of the same kind. `most` is the maximum size of the object, in bytes, because a
    * shard from another encoder may have gaps. Returns false if the object does not exist or exceeds `most`.
    */
-  copy(from: Store, key: string, name: string, most?: number): Promise<boolean>;
+  copy(from: ArrayStore, key: string, name: string, most?: number): Promise<boolean>;
   /** Returns false if nothing is staged as `name`. */
   publish(name: string, key: string): Promise<boolean>;
   /**
@@ -102,7 +162,7 @@ export interface Staging {
 }
 
 /** Returns the end of a sentence about a missing object, which mentions an HTML page. */
-export const orPage = ({ sendsPages }: Store): string =>
+export const orPage = ({ sendsPages }: ArrayStore): string =>
   sendsPages === true ? "; its server sends an HTML page instead, so check the URL" : "";
 
 /** Converts bytes in memory to a source. */
@@ -135,7 +195,7 @@ export async function readAll(source: Source): Promise<Uint8Array> {
  * Returns a store's operations for chunks that are staged under a name. Throws an `attribute` error for a name that is
  * not a valid file name, and for a store without staging.
  */
-export function stagingOf(store: Store, name: string): Staging {
+export function stagingOf(store: ArrayStore, name: string): Staging {
   // A name may come from another machine and becomes a file name, so it must be checked.
   if (typeof name !== "string" || !/^[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}$/.test(name)) {
     const must = "must consist of letters, digits, dots, _ and -, and may not begin with a dot";
