@@ -184,6 +184,8 @@ export const CHUNKED = {
   together: 33_554_432,
   /** Maximum bytes of a data chunk that shares a task: a task takes about 2 ms in addition to its chunks. */
   small: 65_536,
+  /** Maximum memory of a scatter's updates, in bytes, that each thread keeps instead of writing fragment files. */
+  few: 67_108_864,
   /** Bytes of updates to read at once for the small chunks of a task. */
   ahead: 4_194_304,
   /** Maximum number of chunks in a task. */

@@ -115,11 +115,12 @@ function stageDisks(
 
 /** Returns the size, in bytes, of the files that `partition` and, in a gather, `apply` leave for later stages. */
 function fragmentsOf(
-  { address, chunksPerTask, data, updates }: JobParts,
+  { address, chunksPerTask, data, isFew, updates }: JobParts,
   blocks: number,
   tasks: number,
   isChecked: boolean,
 ): { readonly shuffled: number; readonly gathered: number } {
+  if (isFew === true) return { shuffled: 0, gathered: 0 };
   const isGather = updates === undefined;
   const positions = product(address.positions);
   const { size: leads } = address.leads;

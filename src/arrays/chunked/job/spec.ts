@@ -27,6 +27,8 @@ export interface JobSpec {
   readonly codecs?: CreateOptions["codecs"];
   /** The requested chunks of a new Zarr array. */
   readonly chunking?: Chunking | undefined;
+  /** True if each thread keeps all updates in memory, so `partition` writes no fragments. */
+  readonly isFew?: true | undefined;
   /** The shape of a block of positions. */
   readonly blockShape: readonly number[];
   /** The number of chunks in data, and the number of consecutive chunks per task of `apply`. */
@@ -199,6 +201,7 @@ const FIELDS: Readonly<Record<keyof JobSpec, Check>> = {
   inPlace: (value) => typeof value === "boolean",
   codecs: orAbsent(Array.isArray),
   chunking: orAbsent(isChunking),
+  isFew: orAbsent((value) => value === true),
   blockShape: isSizes,
   chunks: Number.isSafeInteger,
   chunksPerTask: (value) => isSizes([value]) && Number(value) <= MOST_CHUNKS_PER_TASK,

@@ -9,19 +9,42 @@ import { fragmentAt, type Fragment } from "./fragment-layout.ts";
 import { findFragments, inGroups } from "./fragments.ts";
 import type { Workspace } from "./workspace.ts";
 
-/** A data chunk, and each block's entries for this chunk. */
-export interface ChunkTask {
+/** A data chunk, and the number of its entries. */
+export interface ChunkPart {
   readonly chunk: number;
   readonly at: readonly number[];
   readonly box: Box;
   readonly piece: number;
   /** The number of elements per piece of a slice. */
   readonly slice: number;
+  readonly entries: number;
+}
+
+/** A data chunk, and each block's entries for this chunk. */
+export interface ChunkTask extends ChunkPart {
   /** Returns the fragment of a block. */
   readonly fragmentOf: (block: number) => Fragment;
   /** Returns the number of entries of a block. */
   readonly countOf: (block: number) => number;
-  readonly entries: number;
+}
+
+export const leadOf = ({ address }: Pick<JobContext, "address">, chunk: number): number =>
+  Math.floor(chunk / address.pieces.size);
+
+export function chunkPartOf(
+  { address, chunks }: JobContext,
+  chunk: number,
+  entries: number,
+): ChunkPart {
+  const box = chunks.box(chunk);
+  return {
+    chunk,
+    at: chunks.at(chunk),
+    box,
+    piece: chunk % address.pieces.size,
+    slice: product(splitShape(box.shape, address.addressed).slice),
+    entries,
+  };
 }
 
 /** `numbers` contains consecutive chunk numbers. `most` is the maximum number of entry bytes to read at once. */
@@ -30,28 +53,21 @@ export async function chunkTasksOf(
   numbers: readonly number[],
   most: number,
 ): Promise<ChunkTask[]> {
-  const { address, blocks, chunks, folder, shuffle } = job;
-  const pieces = address.pieces.size;
-  const leadOf = (chunk: number): number => Math.floor(chunk / pieces);
-  const first = leadOf(numbers[0]);
-  const leads = leadOf(numbers[numbers.length - 1]) - first + 1;
+  const { blocks, folder, shuffle } = job;
+  const first = leadOf(job, numbers[0]);
+  const leads = leadOf(job, numbers[numbers.length - 1]) - first + 1;
   const found = await inGroups([...Array(blocks.size).keys()], (block) =>
     findFragments(fileOf.task(folder, "shuffle", block), shuffle, first, leads, most / blocks.size),
   );
   return numbers.map((chunk) => {
-    const own = leadOf(chunk) - first;
+    const own = leadOf(job, chunk) - first;
     const countOf = (block: number): number =>
       found[block].starts[own + 1] - found[block].starts[own];
-    const box = chunks.box(chunk);
+    const entries = found.reduce((sum, _, block) => sum + countOf(block), 0);
     return {
-      chunk,
-      at: chunks.at(chunk),
-      box,
-      piece: chunk % pieces,
-      slice: product(splitShape(box.shape, address.addressed).slice),
+      ...chunkPartOf(job, chunk, entries),
       fragmentOf: (block) => fragmentAt(found[block], own),
       countOf,
-      entries: found.reduce((sum, _, block) => sum + countOf(block), 0),
     };
   });
 }

@@ -49,6 +49,19 @@ export interface JobContext extends JobArrays {
    * Returns the layout of a task's file in `applied/`, where a gather stores slices or pieces of slices for each block.
    */
   readonly gathered: (task: number) => FragmentLayout;
+  /** The updates that this thread keeps, if they are few and the thread has read them. */
+  readonly few: { kept: FewUpdates | null };
+}
+
+/** All updates of a scatter, sorted by lead. */
+export interface FewUpdates {
+  /** The record of the inputs, which identifies their state. */
+  readonly record: string;
+  /** The first entry of each lead, and the number of entries. */
+  readonly starts: Uint32Array;
+  readonly rows: Uint32Array;
+  /** For each piece of a slice, the updates of all entries. */
+  readonly pieces: readonly Uint8Array[];
 }
 
 /** Paths of a job's files. */
@@ -70,11 +83,6 @@ export function contextOf(folder: string, spec: JobSpec, arrays: JobArrays): Job
   const most = product(spec.blockShape);
   const refusesRepeats = refusesDuplicates(resolved);
   const elementBytes = DTYPES[data.dtype].bytes;
-  if (!areContiguous(spec.blockShape, address.positions)) {
-    throw malformed(
-      "the blocks in job.json must be runs of positions in row-major order, but are not",
-    );
-  }
   const { pieces } = address;
   const pieceBytes = bytesOfPieces(address, elementBytes);
   const blocks = new Grid(address.positions, spec.blockShape);
@@ -84,17 +92,7 @@ export function contextOf(folder: string, spec: JobSpec, arrays: JobArrays): Job
     isGather &&
     out.location.format === "zarr" &&
     !sameShape(out.chunkShape, [...spec.blockShape, ...pieces.chunkShape]);
-  if (isCut && !areWhole(spec.blockShape, address.positions, out.chunkShape))
-    throw malformed("the blocks in job.json must cover whole chunks of the output, but do not");
-  if (!isGather && !sameShape(out.chunkShape, data.chunkShape))
-    throw malformed("the chunks of the output must be those in which job.json reads data");
-  if (isGather && spec.chunksPerTask !== 1 && !takesWhole) {
-    const sentence = `job.json gives each task of a gather ${spec.chunksPerTask} chunks, but a slice lies in ${pieces.size}`;
-    throw malformed(`${sentence}, and a task with several chunks must take whole slices`);
-  }
-  if (spec.chunks !== chunks.size)
-    throw malformed(`job.json has ${printCount(spec.chunks, "chunk")}, the array ${chunks.size}`);
-  return {
+  const context: JobContext = {
     ...arrays,
     folder,
     spec,
@@ -120,7 +118,32 @@ export function contextOf(folder: string, spec: JobSpec, arrays: JobArrays): Job
       pieceBytes: takesWhole ? pieceBytes : [pieceBytes[task % pieces.size]],
       most,
     }),
+    few: { kept: null },
   };
+  checkDivision(context);
+  return context;
+}
+
+/** Checks that the blocks and chunks in `job.json` match the arrays. Throws a `malformed-file` error otherwise. */
+function checkDivision(job: JobContext): void {
+  const { address, blocks, chunks, data, isCut, isGather, out, refusesRepeats, spec } = job;
+  if (!areContiguous(spec.blockShape, address.positions)) {
+    throw malformed(
+      "the blocks in job.json must be runs of positions in row-major order, but are not",
+    );
+  }
+  if (isCut && !areWhole(spec.blockShape, address.positions, out.chunkShape))
+    throw malformed("the blocks in job.json must cover whole chunks of the output, but do not");
+  if (!isGather && !sameShape(out.chunkShape, data.chunkShape))
+    throw malformed("the chunks of the output must be those in which job.json reads data");
+  if (isGather && spec.chunksPerTask !== 1 && !takesWholeSlices(job)) {
+    const sentence = `job.json gives each task of a gather ${spec.chunksPerTask} chunks, but a slice lies in ${address.pieces.size}`;
+    throw malformed(`${sentence}, and a task with several chunks must take whole slices`);
+  }
+  if (spec.isFew === true && (isGather || refusesRepeats || blocks.size !== 1))
+    throw malformed("job.json must divide the updates into blocks, but keeps them in memory");
+  if (spec.chunks !== chunks.size)
+    throw malformed(`job.json has ${printCount(spec.chunks, "chunk")}, the array ${chunks.size}`);
 }
 
 /** Returns true if the chunks of an `apply` task contain all pieces of their slices. */
@@ -186,8 +209,9 @@ export interface JobNeeds {
 }
 
 export function needsOf(job: JobContext): JobNeeds {
-  const { out, isCut } = job;
-  const parts = { ...job, chunksPerTask: job.spec.chunksPerTask };
+  const { out, isCut, isGather } = job;
+  const isFew = job.spec.isFew === true;
+  const parts = { ...job, chunksPerTask: job.spec.chunksPerTask, isFew };
   const sizes = taskBytes(parts, out.location.format === "npy" || isCut);
   const buffer = isCut ? product(out.chunkShape) * job.elementBytes : 0;
   const held = heldBy(parts, { ...out.held, write: out.held.write + buffer });
@@ -195,7 +219,7 @@ export function needsOf(job: JobContext): JobNeeds {
   return {
     sizes,
     held,
-    needed: neededBytes(sizes, held, positions, job.isGather),
+    needed: neededBytes(sizes, held, positions, isGather, isFew),
     block: positions * sizes.position + sizes.table,
   };
 }

@@ -154,7 +154,7 @@ export async function findFragments(
   most = 0,
 ): Promise<Fragments> {
   const starts = new Uint32Array(count + 1);
-  return readFile(file, async (handle) => {
+  return readStageFile(file, async (handle) => {
     const { total, head } = await readStarts(handle, file, layout, first, starts);
     const entries = starts[count] - starts[0];
     const sections = [0, ...layout.pieceBytes.map((_, piece) => layout.columns + piece)];
@@ -278,7 +278,7 @@ async function readSection(
   ];
   const missing = ranges.filter((one) => one.bytes.length > 0 && !copyAhead(ahead, one));
   if (missing.length > 0) {
-    await readFile(file, async (handle) => {
+    await readStageFile(file, async (handle) => {
       for (const { at, bytes } of missing) await readFully(handle, bytes, at);
     });
   }
@@ -309,7 +309,7 @@ export async function readWholeColumn(
 ): Promise<void> {
   const starts = new Uint32Array(layout.fragments + 1);
   const sums = new Uint32Array(layout.fragments);
-  await readFile(file, async (handle) => {
+  await readStageFile(file, async (handle) => {
     const { total } = await readStarts(handle, file, layout, 0, starts);
     await readFully(handle, bytesOfWords(sums), sumStart(layout, column, 0));
     await readFully(handle, bytesOfWords(into), sectionStart(layout, total, column));
@@ -320,8 +320,11 @@ export async function readWholeColumn(
   if (!isRight) throw await setAside(file);
 }
 
-/** Reads from a fragment file. Throws a `malformed-file` error for a missing, damaged or truncated file. */
-async function readFile<T>(file: string, read: (handle: OpenFile) => Promise<T>): Promise<T> {
+/** Reads from a file of a stage. Throws a `malformed-file` error for a missing, damaged or truncated file. */
+export async function readStageFile<T>(
+  file: string,
+  read: (handle: OpenFile) => Promise<T>,
+): Promise<T> {
   try {
     return await withFile(file, "r", read);
   } catch (error) {
