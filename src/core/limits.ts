@@ -171,12 +171,13 @@ export const THREADS = {
 
 /** Limits for chunked jobs. */
 export const CHUNKED = {
-  /** Maximum block entries per repeated target for combining updates early. */
+  /** For combining updates early: maximum entries per repeated target, and in a chunk's row table (16 MB). */
   share: 8,
-  /** Maximum number of entries in a chunk's row table, which takes 16 MB. */
   rows: 4_194_304,
   /** Number of indices to read at once if they are only checked, because no position uses them. */
   indices: 1_048_576,
+  /** Maximum fragments of a scatter before blocks are partitioned in two levels; finding one takes 0.1 to 0.4 ms. */
+  pairs: 4_194_304,
   /** Maximum starts and checksums of fragments that are read at once; a limit of 1000 left 100 MB of garbage. */
   fragments: 100,
   /** Number of files that are examined or read concurrently, and most bytes of more than two chunks of a gather. */
@@ -188,9 +189,8 @@ export const CHUNKED = {
   few: 67_108_864,
   /** Bytes of updates to read at once for the small chunks of a task. */
   ahead: 4_194_304,
-  /** Maximum number of chunks in a task. */
+  /** Maximum number of chunks in a task, and minimum number of such tasks, so that all threads have work. */
   group: 64,
-  /** Minimum number of tasks in which small chunks are grouped, so that all threads and machines have work. */
   groups: 16,
   /**
    * Bytes that a disk reads in the time of one seek. A gather reads the bytes between two rows if they are fewer, and

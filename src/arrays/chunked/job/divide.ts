@@ -10,6 +10,7 @@ import { areContiguous, areWhole, contiguousChunks, Grid } from "../../boxes/gri
 import { exclusive, readAs } from "../../boxes/slice.ts";
 import { contiguousIn } from "../../npy/array.ts";
 import { addressOf } from "../stages/address.ts";
+import { mergeShape } from "../stages/merge-shape.ts";
 import {
   blockShapeFor,
   chunksFor,
@@ -65,8 +66,13 @@ export async function divide(
   const { chunksPerTask } = parts;
   const { size: blocks } = new Grid(address.positions, blocksAndBytes.blockShape);
   const { size: chunks } = new Grid(data.shape, data.chunkShape);
+  const { size: leads } = address.leads;
+  const shape = mergeShape(leads, blocks, product(blocksAndBytes.blockShape), chunksPerTask);
+  const isMerged =
+    updates !== undefined && !refusesDuplicates(resolved) && blocks * leads > CHUNKED.pairs;
   const stages = stagesOf({
     partition: blocks,
+    merge: isMerged ? shape.tasks : null,
     check: refusesDuplicates(resolved) ? address.leads.size : null,
     apply: Math.ceil(chunks / chunksPerTask),
     place: updates === undefined ? blocks : null,

@@ -57,7 +57,7 @@ export const MOST_TASKS = 2 ** 24;
 export const MOST_CHUNKS_PER_TASK = 2 ** 12;
 
 /** Name of a job stage. */
-export type StageName = "partition" | "check" | "apply" | "place" | "finish";
+export type StageName = "partition" | "merge" | "check" | "apply" | "place" | "finish";
 
 /** A stage of a job, with the tasks 0 to `tasks - 1`. A stage begins when all tasks of the previous stage are done. */
 export interface Stage {
@@ -66,7 +66,14 @@ export interface Stage {
 }
 
 /** The names of all stages, in order. */
-export const STAGE_NAMES: readonly StageName[] = ["partition", "check", "apply", "place", "finish"];
+export const STAGE_NAMES: readonly StageName[] = [
+  "partition",
+  "merge",
+  "check",
+  "apply",
+  "place",
+  "finish",
+];
 
 export const printSpec = (spec: JobSpec): string =>
   `${JSON.stringify({ package: packageVersion(), ...spec }, null, 2)}\n`;

@@ -114,7 +114,7 @@ export async function runBegun(
   const { folder, spec } = job;
   try {
     if (await isDone(folder)) return await cleanUpDone(folder, spec);
-    await checkStageFolders(folder);
+    await checkStageFolders(folder, spec);
     if (!isChecked) await renewOutput(job, true);
     const context = await openContext(folder, spec, { inputs: await job.inputs() });
     if (!isChecked) {
@@ -286,5 +286,6 @@ function bytesOfStage(
   const data = product(chunks.shape) * elementBytes;
   const partition = (isGather ? 0 : 2 * slices) + 8 * product(indices.shape);
   const apply = (isGather ? 1 : 2) * data + slices;
-  return { partition, check: 0, apply, place: 2 * slices, finish: 0 }[stage];
+  const moved = 2 * slices;
+  return { partition, merge: moved, check: 0, apply, place: moved, finish: 0 }[stage];
 }

@@ -9,6 +9,7 @@ import {
   checkRows,
   chunkPartOf,
   chunkTasksOf,
+  fragmentsOf,
   leadOf,
   readData,
   renumber,
@@ -17,10 +18,10 @@ import {
 } from "./chunk-task.ts";
 import { chunksOfTask, needsOf, ROWS, type FewUpdates, type JobContext } from "./context.ts";
 import { keptUpdates } from "./few.ts";
-import type { Fragment } from "./fragment-layout.ts";
 import { inGroups, readColumn, readSlices } from "./fragments.ts";
 import { gatherChunks } from "./gather-chunks.ts";
 import { Combiner, elementsOf } from "./move.ts";
+import { partsOf, type Part } from "./parts.ts";
 import {
   isPublished,
   publish,
@@ -58,7 +59,8 @@ export async function applyTask(
   if (job.isGather) return gatherChunks(job, task, chunks, memory, check);
   const own = (allowance - ahead) / lanesOf(chunks);
   return applyAll(job, task, chunks, memory, check, async (chunk, lane, combiner) => {
-    for (const batch of batchesOf(job, chunk, own)) {
+    const most = Math.max(1, Math.floor(own / needsOf(job).sizes.entry));
+    for (const batch of partsOf(fragmentsOf(chunk), most)) {
       // oxlint-disable-next-line no-await-in-loop -- batches share memory, and their order is part of the result
       await applyBatch(job, chunk, batch, combiner, lane);
     }
@@ -158,39 +160,6 @@ async function passOn(
   return out.stageChunk(task.at, bytes, name);
 }
 
-/** The entries of a fragment that belong to a batch. */
-interface Part {
-  readonly fragment: Fragment;
-  readonly from: number;
-  readonly count: number;
-}
-
-/** Divides the entries of all fragments into ordered batches of limited size, usually a single batch. */
-function* batchesOf(
-  job: JobContext,
-  { fragmentOf, countOf }: ChunkTask,
-  allowance: number,
-): Generator<Part[]> {
-  const most = Math.max(1, Math.floor(allowance / needsOf(job).sizes.entry));
-  let batch: Part[] = [];
-  let filled = 0;
-  for (let block = 0; block < job.blocks.size; block++) {
-    if (countOf(block) === 0) continue;
-    const fragment = fragmentOf(block);
-    for (let from = 0; from < fragment.count;) {
-      const count = Math.min(fragment.count - from, most - filled);
-      batch.push({ fragment, from, count });
-      from += count;
-      filled += count;
-      if (filled < most) continue;
-      yield batch;
-      batch = [];
-      filled = 0;
-    }
-  }
-  if (batch.length > 0) yield batch;
-}
-
 async function applyBatch(
   job: JobContext,
   task: ChunkTask,
@@ -198,8 +167,8 @@ async function applyBatch(
   combiner: Combiner,
   memory: Workspace,
 ): Promise<void> {
-  const { shuffle, pieceBytes } = job;
-  const { piece } = task;
+  const { pieceBytes } = job;
+  const { layout, piece } = task;
   const count = batch.reduce((sum, one) => sum + one.count, 0);
   const rows = memory.words("rows", count);
   const updates = memory.bytes("updates", count * pieceBytes[piece]);
@@ -208,9 +177,9 @@ async function applyBatch(
   await inGroups([...batch.keys()], async (i) => {
     const { fragment, from, count: own } = batch[i];
     const place = places[i];
-    await readColumn(fragment, shuffle, ROWS, from, rows.subarray(place, place + own));
+    await readColumn(fragment, layout, ROWS, from, rows.subarray(place, place + own));
     const bytes = updates.subarray(place * pieceBytes[piece], (place + own) * pieceBytes[piece]);
-    await readSlices(fragment, shuffle, piece, from, bytes);
+    await readSlices(fragment, layout, piece, from, bytes);
   });
   checkRows(rows, job, task);
   renumber(rows, job, task.box);

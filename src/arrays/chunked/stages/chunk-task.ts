@@ -4,8 +4,8 @@ import type { Box } from "../../boxes/grid.ts";
 import { malformed } from "../../../core/errors.ts";
 import { DTYPES } from "../../../core/tensor/dtype.ts";
 import { part, product, sameShape, stridesOf } from "../../../core/tensor/shape.ts";
-import { fileOf, splitShape, type JobContext } from "./context.ts";
-import { fragmentAt, type Fragment } from "./fragment-layout.ts";
+import { sourcesOf, splitShape, type JobContext } from "./context.ts";
+import { fragmentAt, type Fragment, type FragmentLayout } from "./fragment-layout.ts";
 import { findFragments, inGroups } from "./fragments.ts";
 import type { Workspace } from "./workspace.ts";
 
@@ -20,12 +20,19 @@ export interface ChunkPart {
   readonly entries: number;
 }
 
-/** A data chunk, and each block's entries for this chunk. */
+/** A data chunk, and the entries for this chunk in each file of the previous stage, usually one file per block. */
 export interface ChunkTask extends ChunkPart {
-  /** Returns the fragment of a block. */
-  readonly fragmentOf: (block: number) => Fragment;
-  /** Returns the number of entries of a block. */
-  readonly countOf: (block: number) => number;
+  readonly layout: FragmentLayout;
+  readonly files: number;
+  /** Returns the fragment of a file. */
+  readonly fragmentOf: (file: number) => Fragment;
+  /** Returns the number of entries in a file. */
+  readonly countOf: (file: number) => number;
+}
+
+/** Returns the fragments of a chunk that have entries. */
+export function* fragmentsOf({ files, fragmentOf, countOf }: ChunkTask): Generator<Fragment> {
+  for (let file = 0; file < files; file++) if (countOf(file) > 0) yield fragmentOf(file);
 }
 
 export const leadOf = ({ address }: Pick<JobContext, "address">, chunk: number): number =>
@@ -53,20 +60,21 @@ export async function chunkTasksOf(
   numbers: readonly number[],
   most: number,
 ): Promise<ChunkTask[]> {
-  const { blocks, folder, shuffle } = job;
   const first = leadOf(job, numbers[0]);
   const leads = leadOf(job, numbers[numbers.length - 1]) - first + 1;
-  const found = await inGroups([...Array(blocks.size).keys()], (block) =>
-    findFragments(fileOf.task(folder, "shuffle", block), shuffle, first, leads, most / blocks.size),
+  const { files, layout, number } = sourcesOf(job, first);
+  const found = await inGroups(files, (file) =>
+    findFragments(file, layout, number, leads, most / files.length),
   );
   return numbers.map((chunk) => {
     const own = leadOf(job, chunk) - first;
-    const countOf = (block: number): number =>
-      found[block].starts[own + 1] - found[block].starts[own];
-    const entries = found.reduce((sum, _, block) => sum + countOf(block), 0);
+    const countOf = (file: number): number => found[file].starts[own + 1] - found[file].starts[own];
+    const entries = found.reduce((sum, _, file) => sum + countOf(file), 0);
     return {
       ...chunkPartOf(job, chunk, entries),
-      fragmentOf: (block) => fragmentAt(found[block], own),
+      layout,
+      files: files.length,
+      fragmentOf: (file) => fragmentAt(found[file], own),
       countOf,
     };
   });

@@ -11,6 +11,7 @@ import { addressOf, type Address } from "./address.ts";
 import { heldBy, neededBytes, taskBytes, type TaskBytes } from "./budget.ts";
 import { refusesDuplicates, resolveCall, type ResolvedCall } from "../job/call-spec.ts";
 import type { FragmentLayout } from "./fragment-layout.ts";
+import { mergeShape, type MergeShape } from "./merge-shape.ts";
 import type { JobSpec, StageName } from "../job/spec.ts";
 
 export interface JobInputs {
@@ -45,6 +46,9 @@ export interface JobContext extends JobArrays {
    * The layout of files in `shuffle/`, of which every block has one. The files of a scatter also contain the updates.
    */
   readonly shuffle: FragmentLayout;
+  /** The layout of files in `merged/`, which has one column, or null if blocks are partitioned in one level. */
+  readonly merged: FragmentLayout | null;
+  readonly merge: MergeShape;
   /**
    * Returns the layout of a task's file in `applied/`, where a gather stores slices or pieces of slices for each block.
    */
@@ -87,6 +91,8 @@ export function contextOf(folder: string, spec: JobSpec, arrays: JobArrays): Job
   const pieceBytes = bytesOfPieces(address, elementBytes);
   const blocks = new Grid(address.positions, spec.blockShape);
   const chunks = new Grid(data.shape, data.chunkShape);
+  const merge = mergeShape(address.leads.size, blocks.size, most, spec.chunksPerTask);
+  const isMerged = spec.stages.some(({ name }) => name === "merge");
   const takesWhole = takesWholeSlices({ address, spec });
   const isCut =
     isGather &&
@@ -106,12 +112,16 @@ export function contextOf(folder: string, spec: JobSpec, arrays: JobArrays): Job
     elementBytes,
     pieceBytes,
     shuffle: {
-      fragments: address.leads.size,
-      // The first column contains rows; the second contains positions in the block, for later stages.
-      columns: isGather || refusesRepeats ? 2 : 1,
+      fragments: isMerged ? merge.groups : address.leads.size,
+      // The first column contains rows; the second contains positions in the block, or leads of a group.
+      columns: isGather || refusesRepeats || isMerged ? 2 : 1,
       pieceBytes: isGather ? pieceBytes.map(() => 0) : pieceBytes,
       most,
     },
+    merged: isMerged
+      ? { fragments: merge.leads, columns: 1, pieceBytes, most: merge.blocks * most }
+      : null,
+    merge,
     gathered: (task) => ({
       fragments: blocks.size,
       columns: 0,
@@ -142,6 +152,10 @@ function checkDivision(job: JobContext): void {
   }
   if (spec.isFew === true && (isGather || refusesRepeats || blocks.size !== 1))
     throw malformed("job.json must divide the updates into blocks, but keeps them in memory");
+  if (job.merged !== null && (isGather || refusesRepeats || spec.isFew === true))
+    throw malformed(
+      "job.json must merge fragments only of a scatter that accepts repeated targets",
+    );
   if (spec.chunks !== chunks.size)
     throw malformed(`job.json has ${printCount(spec.chunks, "chunk")}, the array ${chunks.size}`);
 }
@@ -179,9 +193,10 @@ export function chunksOfTask({ chunks, spec }: JobContext, task: number): number
  * `malformed-file` error if the stages differ.
  */
 export function checkStages(job: JobContext): void {
-  const { address, blocks, chunks, isGather, refusesRepeats, spec } = job;
+  const { address, blocks, chunks, isGather, merge, merged, refusesRepeats, spec } = job;
   const tasks: Readonly<Record<StageName, number | null>> = {
     partition: blocks.size,
+    merge: merged === null ? null : merge.tasks,
     check: refusesRepeats ? address.leads.size : null,
     apply: Math.ceil(chunks.size / spec.chunksPerTask),
     place: isGather ? blocks.size : null,
@@ -224,9 +239,28 @@ export function needsOf(job: JobContext): JobNeeds {
   };
 }
 
-/** The columns of a file in `shuffle/`. */
+/** The columns of a file in `shuffle/`, of which the second contains positions or leads. */
 export const ROWS = 0;
 export const POSITIONS = 1;
+export const LEADS = 1;
+
+/** The files with the entries of a lead, in order, and the lead's fragment in each of them. */
+export interface Sources {
+  readonly files: readonly string[];
+  readonly layout: FragmentLayout;
+  readonly number: number;
+}
+
+export function sourcesOf(job: JobContext, lead: number): Sources {
+  const { blocks, folder, merge, merged, shuffle } = job;
+  const filesIn = (stage: string, first: number, count: number): string[] =>
+    Array.from({ length: count }, (_, i) => fileOf.task(folder, stage, first + i));
+  if (merged === null)
+    return { files: filesIn("shuffle", 0, blocks.size), layout: shuffle, number: lead };
+  const group = Math.floor(lead / merge.leads);
+  const files = filesIn("merged", group * merge.batches, merge.batches);
+  return { files, layout: merged, number: lead - group * merge.leads };
+}
 
 /** Splits a chunk shape into the addressed axes and the axes of slices. */
 export const splitShape = (

@@ -4,7 +4,7 @@
  * (`few.ts`).
  */
 
-import { combined, permute, readUpdates, sortEntries } from "./entries.ts";
+import { combined, permute, readUpdates, sortEntries, type KeptEntries } from "./entries.ts";
 import { fileOf, type JobContext } from "./context.ts";
 import { keepUpdates } from "./few.ts";
 import { writeFragments } from "./fragments.ts";
@@ -49,13 +49,31 @@ async function sortBlock(
   const box = job.blocks.box(block);
   const sorted = await sortEntries(job, box, memory, reading / 2);
   const entries = combined(job, sorted);
-  const columns = shuffle.columns === 2 ? [sorted.rows, sorted.positions] : [entries.rows];
+  const columns = [entries.rows];
+  if (job.merged !== null) columns.push(leadsOf(job, entries));
+  else if (shuffle.columns === 2) columns.push(entries.positions);
+  const starts = job.merged === null ? entries.starts : startsOfGroups(job, entries);
   const file = fileOf.task(folder, "shuffle", block);
-  await writeFragments(file, shuffle, entries.starts, columns, check, async (write) => {
+  await writeFragments(file, shuffle, starts, columns, check, async (write) => {
     for (let piece = 0; piece < job.pieceBytes.length; piece++) {
       if (pending === undefined) return;
       const updates = await (piece === 0 ? pending : readUpdates(job, box, piece, memory, reading));
-      await write(permute(job, updates, entries, piece, memory), piece, 0);
+      const slices = permute(job, updates, entries, piece, memory);
+      await write(slices, shuffle.columns + piece, 0);
     }
   });
 }
+
+/** Returns the lead of each entry, counted from the first lead of its group. */
+function leadsOf({ merge }: JobContext, { rows, starts }: KeptEntries): Uint32Array {
+  const leads = new Uint32Array(rows.length);
+  for (let lead = 0; lead + 1 < starts.length; lead++)
+    leads.fill(lead % merge.leads, starts[lead], starts[lead + 1]);
+  return leads;
+}
+
+const startsOfGroups = ({ merge }: JobContext, { starts }: KeptEntries): Uint32Array =>
+  Uint32Array.from(
+    { length: merge.groups + 1 },
+    (_, group) => starts[Math.min(group * merge.leads, starts.length - 1)],
+  );
