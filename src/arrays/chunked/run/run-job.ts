@@ -4,7 +4,7 @@ import { namesOf, optionsOf, printAmount, type Signal } from "../../../core/fore
 import { availableParallelism } from "node:os";
 import { CHUNKED } from "../../../core/limits.ts";
 import { checkCount, threadsFor } from "../stages/budget.ts";
-import { fileOf, needsOf, type JobContext } from "../stages/context.ts";
+import { fileOf, isBrief, needsOf, type JobContext } from "../stages/context.ts";
 import { checkPath, checkRunOptions } from "../job/arguments.ts";
 import { renewOutput } from "../job/begin-output.ts";
 import { abandon, cleanUpDone, cleanUpOutput } from "../job/finish.ts";
@@ -46,8 +46,8 @@ export interface JobProgress {
 /** Options of `runJob`, and of the chunked functions. */
 export interface RunJobOptions {
   /**
-   * The number of threads; by default, the number of cores, or fewer if memory is short. With 0 threads, tasks run in
-   * the calling thread.
+   * The number of threads; by default, the number of cores, or fewer if memory is short, or 0 for a scatter of few
+   * updates into few chunks. With 0 threads, tasks run in the calling thread.
    */
   readonly threads?: number | undefined;
   /** The memory limit of the whole process without file pages, in bytes; 1 GiB by default. */
@@ -156,7 +156,7 @@ async function runStages(
   if (options.threads !== undefined && options.threads !== 0)
     checkCount("threads", options.threads);
   const { needed: least } = needsOf(context);
-  const wanted = options.threads ?? availableParallelism();
+  const wanted = options.threads ?? (isBrief(context) ? 0 : availableParallelism());
   const threads = threadsFor(memory, Math.max(1, wanted), least, context.data.chunkShape);
   const pool = startPoolWith({ threads: wanted === 0 ? 0 : threads, memory }, freeOf, context);
   const { onNote } = options;

@@ -7,6 +7,7 @@ import type { ChunkedArray, PendingArray, StagedArray } from "../../boxes/array.
 import { areContiguous, areWhole, Grid } from "../../boxes/grid.ts";
 import { DTYPES } from "../../../core/tensor/dtype.ts";
 import { part, product, sameShape } from "../../../core/tensor/shape.ts";
+import { CHUNKED } from "../../../core/limits.ts";
 import { addressOf, type Address } from "./address.ts";
 import { heldBy, neededBytes, taskBytes, type TaskBytes } from "./budget.ts";
 import { refusesDuplicates, resolveCall, type ResolvedCall } from "../job/call-spec.ts";
@@ -237,6 +238,17 @@ export function needsOf(job: JobContext): JobNeeds {
     needed: neededBytes(sizes, held, positions, isGather, isFew),
     block: positions * sizes.position + sizes.table,
   };
+}
+
+/** Decoding and encoding a byte takes about as long as copying this many bytes. */
+const CODEC = 8;
+
+/** Returns true if starting threads takes longer than they save, because few updates change few chunks. */
+export function isBrief({ address, chunks, data, elementBytes, spec }: JobContext): boolean {
+  const touched = Math.min(product(address.positions) * address.pieces.size, chunks.size);
+  const count = spec.inPlace ? touched : chunks.size;
+  const bytes = count * product(data.chunkShape) * elementBytes;
+  return spec.isFew === true && bytes * (data.held.read > 0 ? CODEC : 1) <= CHUNKED.alone;
 }
 
 /** The columns of a file in `shuffle/`, of which the second contains positions or leads. */
