@@ -68,8 +68,8 @@ export async function divide(
   const { size: chunks } = new Grid(data.shape, data.chunkShape);
   const { size: leads } = address.leads;
   const shape = mergeShape(leads, blocks, product(blocksAndBytes.blockShape), chunksPerTask);
-  const isMerged =
-    updates !== undefined && !refusesDuplicates(resolved) && blocks * leads > CHUNKED.pairs;
+  const isWritten = updates !== undefined && few === null;
+  const isMerged = isWritten && !refusesDuplicates(resolved) && blocks * leads > CHUNKED.pairs;
   const stages = stagesOf({
     partition: blocks,
     merge: isMerged ? shape.tasks : null,
