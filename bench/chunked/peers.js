@@ -1,10 +1,12 @@
 /**
- * Gathers random rows from Zarr arrays and `.npy` files, beside TensorStore, zarr-python and numpy's memory map: `node
- * bench/chunked/peers.js FOLDER --python PYTHON [--rows 2000,20000,200000] [--rounds 5]`.
+ * Gathers random rows from Zarr arrays and `.npy` files, or changes them in place, beside TensorStore, zarr-python and
+ * numpy's memory map: `node bench/chunked/peers.js FOLDER --python PYTHON [--scatter] [--rows 2000,20000,200000]
+ * [--rounds 5]`.
  *
  * Each contestant is a process that gathers several times into a new `.npy` file, in turn with the others. A figure is
  * the least processor time of a gather, with all threads of the process and without its start. The files are in the
- * page cache. Results are compared bit for bit.
+ * page cache. Results are compared bit for bit. A scatter replaces distinct rows of the contestant's own copy of the
+ * array. The memory map changes an `.npy` file, so it is beside the uncompressed array.
  */
 
 import { spawnSync } from "node:child_process";
@@ -13,7 +15,7 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { openArray, createArray } from "../../dist/entries/zarr.js";
-import { gatherChunked } from "../../dist/entries/chunked.js";
+import { gatherChunked, scatterChunked } from "../../dist/entries/chunked.js";
 import { tensor } from "../../dist/entries/index.js";
 import { writeNpy } from "../../dist/entries/npy.js";
 import { below, randomBits } from "../random.js";
@@ -24,6 +26,7 @@ const { values: given, positionals } = parseArgs({
     python: { type: "string" },
     rows: { type: "string", default: "2000,20000,200000" },
     rounds: { type: "string", default: "5" },
+    scatter: { type: "boolean", default: false },
     // A process of this benchmark gathers from one array.
     own: { type: "string" },
   },
@@ -31,7 +34,7 @@ const { values: given, positionals } = parseArgs({
 const [folder] = positionals;
 if (folder === undefined || (given.own === undefined && given.python === undefined)) {
   process.stdout.write(
-    "usage: node bench/chunked/peers.js FOLDER --python PYTHON [--rows 2000,20000,200000] [--rounds 5]\n" +
+    "usage: node bench/chunked/peers.js FOLDER --python PYTHON [--scatter] [--rows 2000,20000,200000] [--rounds 5]\n" +
       "PYTHON needs the packages tensorstore, zarr and numpy.\n",
   );
   process.exit(2);
@@ -54,16 +57,19 @@ const ARRAYS = {
 const TIMES = 4;
 
 if (given.own === undefined) await main();
-else await gatherOften(given.own, given.rows);
+else await runOften(given.own, given.rows);
 
-/** Gathers several times, and prints the least processor time in ms. */
-async function gatherOften(name, rows) {
-  const [data, indices] = await Promise.all([openArray(name), openArray(`ids-${rows}.npy`)]);
+/** Gathers or scatters several times, and prints the least processor time in ms. */
+async function runOften(name, rows) {
+  const data = await openArray(given.scatter ? copyOf("ours") : name);
+  const indices = await openArray(`ids-${rows}.npy`);
+  const updates = given.scatter ? await openArray(`rows-${rows}.npy`) : null;
   let least = Infinity;
   for (let time = 0; time < TIMES; time++) {
     fs.rmSync("ours.npy", { force: true });
     const before = process.cpuUsage();
-    await gatherChunked(data, indices, { out: "ours.npy" });
+    if (updates === null) await gatherChunked(data, indices, { out: "ours.npy" });
+    else await scatterChunked(data, indices, updates, { out: data });
     const { user, system } = process.cpuUsage(before);
     least = Math.min(least, (user + system) / 1000);
   }
@@ -75,17 +81,31 @@ async function main() {
   console.log(
     "array rows | ndscatter ms | others: ms, and the ratio of ndscatter's time to theirs",
   );
-  for (const name of [...Object.keys(ARRAYS), "plain.npy"]) {
+  const names = given.scatter ? Object.keys(ARRAYS) : [...Object.keys(ARRAYS), "plain.npy"];
+  for (const name of names) {
     const peers = name.endsWith(".npy") ? ["memmap"] : ["tensorstore", "zarr-python"];
+    // zarr-python cannot change a shard in part.
+    if (given.scatter && name === "shards.zarr") peers.pop();
+    if (given.scatter && name === "plain.zarr") peers.push("memmap");
     for (const rows of given.rows.split(",")) {
-      const ours = [process.execPath, HERE, ".", "--own", name, "--rows", rows];
-      const theirs = (peer) => [given.python, path.join(HERE, "../peers.py"), name, rows, peer];
+      const how = given.scatter ? ["--scatter"] : [];
+      if (given.scatter) for (const one of ["ours", ...peers]) copyArray(one, name);
+      const ours = [process.execPath, HERE, ".", "--own", name, "--rows", rows, ...how];
+      const theirs = (peer) => [
+        given.python,
+        path.join(HERE, "../peers.py"),
+        given.scatter ? copyOf(peer) : name,
+        rows,
+        peer,
+        ...how,
+      ];
       const commands = [ours, ...peers.map(theirs)];
       const least = commands.map(() => Infinity);
       for (let round = 0; round < Number(given.rounds); round++)
         for (const [at, command] of commands.entries())
           least[at] = Math.min(least[at], run(command));
-      for (const peer of peers) compare(`${peer}.npy`);
+      if (given.scatter) await compareArrays(peers, name);
+      else for (const peer of peers) compare(`${peer}.npy`);
       const others = peers.map((peer, at) => {
         const time = least[at + 1];
         return `${peer} ${time.toFixed(0)} (${(least[0] / time).toFixed(2)})`;
@@ -106,11 +126,47 @@ function compare(file) {
   if (!ours.subarray(128).equals(theirs.subarray(128))) throw new Error(`${file} has other values`);
 }
 
+/** Returns the name of a contestant's copy of an array. */
+function copyOf(contestant) {
+  return contestant === "memmap" ? "memmap-copy.npy" : `${contestant}-copy.zarr`;
+}
+
+function copyArray(contestant, name) {
+  const from = contestant === "memmap" ? name.replace(".zarr", ".npy") : name;
+  fs.rmSync(copyOf(contestant), { recursive: true, force: true });
+  fs.cpSync(from, copyOf(contestant), { recursive: true });
+}
+
+async function compareArrays(peers, name) {
+  const read = async (one) => (await (await openArray(copyOf(one))).read()).data;
+  const ours = Buffer.from((await read("ours")).buffer);
+  for (const peer of peers) {
+    const theirs = await read(peer);
+    const bytes = Buffer.from(theirs.buffer, theirs.byteOffset, theirs.byteLength);
+    if (!ours.equals(bytes)) throw new Error(`${peer} has other values in ${name}`);
+  }
+}
+
 async function makeInputs() {
   const bits = randomBits(1);
   for (const rows of given.rows.split(",")) {
-    const ids = BigInt64Array.from({ length: Number(rows) }, () => BigInt(below(bits, ROWS)));
+    const taken = new Set();
+    const draw = () => {
+      for (;;) {
+        const row = below(bits, ROWS);
+        if (given.scatter && taken.has(row)) continue;
+        taken.add(row);
+        return BigInt(row);
+      }
+    };
+    const ids = BigInt64Array.from({ length: Number(rows) }, draw);
     fs.writeFileSync(`ids-${rows}.npy`, writeNpy(tensor("int64", [ids.length, 1], ids)));
+    if (!given.scatter) continue;
+    const updates = Float32Array.from({ length: ids.length * COLUMNS }, () => (bits() & 1023) / 8);
+    fs.writeFileSync(
+      `rows-${rows}.npy`,
+      writeNpy(tensor("float32", [ids.length, COLUMNS], updates)),
+    );
   }
   if (fs.existsSync("plain.npy")) return;
   const values = Float32Array.from({ length: ROWS * COLUMNS }, () => (bits() & 1023) / 8);

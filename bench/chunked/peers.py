@@ -1,4 +1,4 @@
-"""Gathers rows with TensorStore, zarr-python or a memory map, and prints the least processor time in ms."""
+"""Gathers or replaces rows with TensorStore, zarr-python or a memory map, and prints the least processor time in ms."""
 
 import os
 import resource
@@ -6,8 +6,10 @@ import sys
 
 import numpy as np
 
-name, rows, peer = sys.argv[1:]
+name, rows, peer, *how = sys.argv[1:]
+is_scatter = how == ["--scatter"]
 ids = np.load(f"ids-{rows}.npy")[:, 0]
+updates = np.load(f"rows-{rows}.npy") if is_scatter else None
 
 
 def processor_time():
@@ -24,13 +26,17 @@ def with_tensorstore():
         "context": {"cache_pool": {"total_bytes_limit": 0}},
     }
     array = tensorstore.open(spec).result()
+    if is_scatter:
+        return lambda: array[ids].write(updates).result()
     return lambda: array[ids].read().result()
 
 
 def with_zarr():
     import zarr
 
-    array = zarr.open_array(name, mode="r")
+    array = zarr.open_array(name, mode="r+" if is_scatter else "r")
+    if is_scatter:
+        return lambda: array.set_orthogonal_selection((ids, slice(None)), updates)
     return lambda: array.get_orthogonal_selection((ids, slice(None)))
 
 
@@ -43,15 +49,22 @@ def with_memmap():
         taken[order] = array[ids[order]]
         return taken
 
-    return gather
+    def scatter():
+        array = np.load(name, mmap_mode="r+")
+        array[ids[order]] = updates[order]
+        array.flush()
+
+    return scatter if is_scatter else gather
 
 
-gather = {"tensorstore": with_tensorstore, "zarr-python": with_zarr, "memmap": with_memmap}[peer]()
+run = {"tensorstore": with_tensorstore, "zarr-python": with_zarr, "memmap": with_memmap}[peer]()
 least = float("inf")
 for _ in range(4):
     if os.path.exists(f"{peer}.npy"):
         os.remove(f"{peer}.npy")
     before = processor_time()
-    np.save(f"{peer}.npy", gather())
+    result = run()
+    if not is_scatter:
+        np.save(f"{peer}.npy", result)
     least = min(least, processor_time() - before)
 print(1000 * least)

@@ -171,24 +171,27 @@ export const THREADS = {
 
 /** Limits for chunked jobs. */
 export const CHUNKED = {
-  /** Maximum block entries per repeated target for combining updates early. */
+  /** For combining updates early: maximum entries per repeated target, and in a chunk's row table (16 MB). */
   share: 8,
-  /** Maximum number of entries in a chunk's row table, which takes 16 MB. */
   rows: 4_194_304,
   /** Number of indices to read at once if they are only checked, because no position uses them. */
   indices: 1_048_576,
-  /** Maximum starts and checksums of fragments that are read at once; a limit of 1000 left 100 MB of garbage. */
+  /** Maximum fragments of a scatter before blocks are partitioned in two levels; finding one takes 0.1 to 0.4 ms. */
+  pairs: 4_194_304,
+  /** Maximum starts and checksums that are read at once; 1000 left 100 MB of garbage. */
   fragments: 100,
   /** Number of files that are examined or read concurrently, and most bytes of more than two chunks of a gather. */
   reads: 8,
   together: 33_554_432,
   /** Maximum bytes of a data chunk that shares a task: a task takes about 2 ms in addition to its chunks. */
   small: 65_536,
+  /** Maximum memory, in bytes, of updates that threads keep, and of their chunks if no thread (0.2 s) is started. */
+  few: 67_108_864,
+  alone: 268_435_456,
   /** Bytes of updates to read at once for the small chunks of a task. */
   ahead: 4_194_304,
-  /** Maximum number of chunks in a task. */
+  /** Maximum number of chunks in a task, and minimum number of such tasks, so that all threads have work. */
   group: 64,
-  /** Minimum number of tasks in which small chunks are grouped, so that all threads and machines have work. */
   groups: 16,
   /**
    * Bytes that a disk reads in the time of one seek. A gather reads the bytes between two rows if they are fewer, and
@@ -197,9 +200,8 @@ export const CHUNKED = {
   gap: 65_536,
   /** Bytes that are written to measure a disk; fewer if less than four times as many bytes are free. */
   probe: 134_217_728,
-  /** Maximum number of files whose times are read to compute the speed of a stage. */
+  /** Maximum number of files whose times give the speed of a stage, and of jobs that a thread keeps open. */
   rated: 500,
-  /** Maximum number of jobs whose arrays a thread keeps open. */
   jobs: 4,
   /** Interval, in ms, at which a process that works on a job records its presence; older records are ignored. */
   record: 5000,

@@ -65,7 +65,9 @@ async function makeJob(kind: Kind): Promise<{ folder: string; out: string }> {
   const out = kind === "in place" ? table.location.path : path.join(root, `${name}-out.zarr`);
   // Tasks of one chunk, and of several: of a gather two or four, because a slice lies in two.
   const small = random(4) === 0 ? 0 : 2 ** 16;
-  const restore = setLimits({ CHUNKED: { small, groups: 1, group: 1 + random(5) } });
+  const restore = setLimits({
+    CHUNKED: { small, groups: 1, group: 1 + random(5), pairs: 1e6 * random(2) },
+  });
   await createJob({
     folder,
     call:
@@ -78,7 +80,8 @@ async function makeJob(kind: Kind): Promise<{ folder: string; out: string }> {
     out: kind === "in place" ? null : { format: "zarr", path: out },
     memory: 2 ** 29,
     threads: 1,
-    blockShape: [75],
+    // Without a block shape, the updates are few.
+    ...(random(3) > 0 && { blockShape: [75] }),
   });
   restore();
   return { folder, out };

@@ -62,6 +62,9 @@ interface Divided {
   readonly inPlace: boolean;
   /** 1 by default. */
   readonly chunksPerTask?: number;
+  /** True if fragments are merged, or updates kept in memory, where the call allows it. */
+  readonly isMerged?: boolean;
+  readonly isFew?: boolean;
 }
 
 /** A job whose arrays are in memory. */
@@ -94,7 +97,7 @@ function jobFor(call: CallSpec, inputs: readonly Tensor[], divided: Divided): Jo
   for (const stage of Object.values(FOLDERS)) {
     fs.mkdirSync(path.join(folder, stage), { recursive: true });
   }
-  const context = contextOf(folder, spec, {
+  const arrays = {
     data: own,
     indices: new MemoryArray(
       indices,
@@ -107,17 +110,21 @@ function jobFor(call: CallSpec, inputs: readonly Tensor[], divided: Divided): Jo
         updates.shape.map(() => 1),
       ),
     out,
-  });
-  const { address, blocks, chunks } = context;
+  };
+  const { address, blocks, chunks, merge, refusesRepeats } = contextOf(folder, spec, arrays);
+  const isScatter = updates !== undefined && !refusesRepeats;
+  const isFew = divided.isFew === true && isScatter && blocks.size === 1;
+  const isMerged = divided.isMerged === true && isScatter && !isFew;
   const stages = stagesOf({
     partition: blocks.size,
+    merge: isMerged ? merge.tasks : null,
     check: refusesDuplicates(resolved) ? address.leads.size : null,
     apply: Math.ceil(chunks.size / chunksPerTask),
     place: updates === undefined ? blocks.size : null,
   });
-  const staged = { ...spec, stages };
+  const staged: JobSpec = { ...spec, stages, ...(isFew && { isFew }) };
   fs.writeFileSync(specFile(folder), printSpec(staged));
-  return { ...context, spec: staged };
+  return contextOf(folder, staged, arrays);
 }
 
 /** One for all tasks, as a thread has it, so that a task finds what an earlier one of another job has left. */
@@ -165,6 +172,8 @@ function divide(one: Case): Divided {
     blockShape,
     inPlace: isScatter && random(2) === 0,
     chunksPerTask: together === 0 || random(3) === 0 ? 1 : together * (1 + random(4)),
+    isMerged: random(2) === 0,
+    isFew: random(2) === 0,
   };
 }
 

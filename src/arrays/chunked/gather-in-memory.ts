@@ -31,12 +31,11 @@ import type { RunJobOptions } from "./run/run-job.ts";
 import { shareOf, type JobParts } from "./stages/budget.ts";
 import { renumber } from "./stages/chunk-task.ts";
 import { bytesOfPieces, contextOf } from "./stages/context.ts";
+import { sortEntries, type SortedEntries } from "./stages/entries.ts";
 import { inGroups } from "./stages/fragments.ts";
 import { readWanted } from "./stages/gather-chunks.ts";
 import { elementsOf, placeSlices, toOffsets } from "./stages/move.ts";
-import { locateBlock } from "./stages/partition.ts";
 import { writeBlock } from "./stages/place.ts";
-import { sortByKey } from "./stages/sort.ts";
 import { Workspace } from "./stages/workspace.ts";
 
 export type GatherOptions = Pick<RunJobOptions, "signal" | "onProgress">;
@@ -120,7 +119,10 @@ async function gather(
   // JavaScript moves slices as fast as WebAssembly, whose memory would outlive the call.
   const memory = new Workspace(chooseExecutor("js").executor);
   try {
-    const entries = await locateAll(parts, memory, seen);
+    const { address, indices } = parts;
+    const whole = { start: address.positions.map(() => 0), shape: address.positions };
+    await seen.note("indices", { start: indices.shape.map(() => 0), shape: indices.shape });
+    const entries = await sortEntries(parts, whole, memory, 0);
     const slices = await gatherAll(parts, entries, { ...how, memory, seen });
     await seen.check();
     await writeAll(spec, parts, slices, { ...how, memory });
@@ -194,30 +196,6 @@ const changed = (name: string, { path: file }: ArrayLocation): TensorError =>
     { input: name, key: name, file },
   );
 
-/** The positions and rows that address each lead, sorted by lead. */
-interface Entries {
-  /** The first entry of each lead, and the number of entries. */
-  readonly starts: Uint32Array;
-  readonly positions: Uint32Array;
-  readonly rows: Uint32Array;
-}
-
-async function locateAll(parts: JobParts, memory: Workspace, seen: Seen): Promise<Entries> {
-  const { address, indices } = parts;
-  const count = product(address.positions);
-  const leads = memory.words("leads", count);
-  const rows = memory.words("rows", count);
-  const whole = { start: address.positions.map(() => 0), shape: address.positions };
-  await seen.note("indices", { start: indices.shape.map(() => 0), shape: indices.shape });
-  await locateBlock(parts, whole, { leads, rows }, memory, 0);
-  const starts = memory.words("starts", address.leads.size + 1);
-  const order = memory.words("order", count);
-  const positions = order.subarray(0, sortByKey(leads, address.leads.size, starts, order));
-  const sorted = leads.subarray(0, positions.length);
-  for (let p = 0; p < positions.length; p++) sorted[p] = rows[positions[p]];
-  return { starts, positions, rows: sorted };
-}
-
 interface Gathering {
   readonly lanes: number;
   readonly memory: Workspace;
@@ -229,7 +207,7 @@ interface Gathering {
 /** Returns each piece of all slices, in position order. Slices for skipped indices are zeros. */
 async function gatherAll(
   parts: JobParts,
-  { starts, positions, rows }: Entries,
+  { starts, positions, rows }: SortedEntries,
   { lanes, memory, seen, signal, report }: Gathering,
 ): Promise<Uint8Array[]> {
   const { address, data, resolved } = parts;

@@ -108,7 +108,7 @@ function addTask(job: Command, io: Io): void {
     "run some of the tasks in one stage of a job",
     "Run some tasks of one stage of a job.",
   )
-    .argument("<stage>", "the name of the stage: partition, check, apply, place or finish")
+    .argument("<stage>", "the name of the stage: partition, merge, check, apply, place or finish")
     .argument("<tasks>", "the numbers of the tasks, such as 3 or 0-15")
     .addOption(
       wholeOption(

@@ -31,7 +31,7 @@ import { temporaryOf } from "./temporary.ts";
 export async function beginOutput(job: BegunJob): Promise<void> {
   await createOrContinue(job);
   // A run whose beginning failed may have removed the job and its output before this run created the output again.
-  await checkStageFolders(job.folder).catch(async (error: unknown) => {
+  await checkStageFolders(job.folder, job.spec).catch(async (error: unknown) => {
     if (isTensorError(error) && !(await job.isComplete())) await abandon(job.spec);
     throw error;
   });

@@ -14,6 +14,7 @@ import { ZarrArray } from "../../zarr/array.ts";
 import type { ChunkCosts } from "../../zarr/open.ts";
 import { memoryOf, type JobParts } from "../stages/budget.ts";
 import { fragmentBytes } from "../stages/fragment-layout.ts";
+import { mergeShape } from "../stages/merge-shape.ts";
 import { SIZE_LINE } from "../stages/marks.ts";
 import type { Division } from "./divide.ts";
 import { printSpec, type JobSpec, type Stage, type StageName } from "./spec.ts";
@@ -80,16 +81,17 @@ export function boundsOf(
 
 function stageDisks(
   spec: JobSpec,
-  { parts, stages, chunks, threads }: Division,
+  division: Division,
   costs: ChunkCosts | null,
 ): Record<StageName, readonly [job: number, output: number]> {
+  const { parts, stages, chunks, threads } = division;
   const { chunksPerTask, data, updates } = parts;
   const { inPlace, out } = spec;
   const isGather = updates === undefined;
   const countOf = (stage: StageName): number =>
     stages.find(({ name }) => name === stage)?.tasks ?? 0;
   const [blocks, tasks] = [countOf("partition"), countOf("apply")];
-  const { shuffled, gathered } = fragmentsOf(parts, blocks, tasks, countOf("check") > 0);
+  const { shuffled, merged, gathered } = fragmentsOf(division, countOf);
   const { files, entries, written } = outputOf(spec, parts, costs);
   // For a change in place, a mark has the name and size of a staged chunk, and the state of the replaced files.
   const marks = inPlace
@@ -105,6 +107,7 @@ function stageDisks(
   return {
     // Besides its file, a task may leave a record of its inputs.
     partition: [onDisk(shuffled, 2 * blocks), 0],
+    merge: [onDisk(merged, countOf("merge")), 0],
     check: [onDisk(0, countOf("check")), 0],
     apply: [onDisk(isGather ? gathered : marks, 2 * tasks), isGather ? 0 : onOutput],
     place: [isGather ? onDisk(marks, blocks) : 0, isGather ? onOutput : 0],
@@ -113,13 +116,14 @@ function stageDisks(
   };
 }
 
-/** Returns the size, in bytes, of the files that `partition` and, in a gather, `apply` leave for later stages. */
+/** Returns the size, in bytes, of the files that `partition`, `merge` and, in a gather, `apply` leave for later stages. */
 function fragmentsOf(
-  { address, chunksPerTask, data, updates }: JobParts,
-  blocks: number,
-  tasks: number,
-  isChecked: boolean,
-): { readonly shuffled: number; readonly gathered: number } {
+  { parts, blockShape }: Division,
+  countOf: (stage: StageName) => number,
+): { readonly shuffled: number; readonly merged: number; readonly gathered: number } {
+  const { address, chunksPerTask, data, isFew, updates } = parts;
+  if (isFew === true) return { shuffled: 0, merged: 0, gathered: 0 };
+  const [blocks, merges, tasks] = [countOf("partition"), countOf("merge"), countOf("apply")];
   const isGather = updates === undefined;
   const positions = product(address.positions);
   const { size: leads } = address.leads;
@@ -128,12 +132,22 @@ function fragmentsOf(
   const slices = positions * slice * DTYPES[data.dtype].bytes;
   const bytesOf = (count: number): number[] => (slice === 0 ? [] : Array(count).fill(1));
   const entries = {
-    columns: isGather || isChecked ? 2 : 1,
+    columns: isGather || countOf("check") > 0 ? 2 : 1,
     pieceBytes: isGather ? [] : bytesOf(pieces),
   };
+  if (merges > 0) {
+    const merge = mergeShape(leads, blocks, product(blockShape), chunksPerTask);
+    const byGroup = { ...entries, columns: 2 };
+    return {
+      shuffled: fragmentBytes(blocks, merge.groups, positions, byGroup, slices),
+      merged: fragmentBytes(merges, merge.leads, positions, entries, slices),
+      gathered: 0,
+    };
+  }
   const taken = { columns: 0, pieceBytes: bytesOf(chunksPerTask % pieces === 0 ? pieces : 1) };
   return {
     shuffled: fragmentBytes(blocks, leads, positions, entries, isGather ? 0 : slices),
+    merged: 0,
     gathered: isGather ? fragmentBytes(tasks, blocks, positions, taken, slices) : 0,
   };
 }

@@ -171,7 +171,7 @@ async function resume(file: BegunJob, asked: string): Promise<void> {
   await checkUnclaimedInputs(await file.inputs(), known.id);
   // The claim on the array is already removed, but the mark `done` is not yet written.
   if (known.inPlace && (await file.isComplete())) return;
-  await checkStageFolders(folder);
+  await checkStageFolders(folder, known);
   // The user may have corrected bad indices since the last run.
   await forgetFailures(folder);
   await beginOutput(file);

@@ -43,7 +43,7 @@ export async function describe(given: JobRequest): Promise<Described> {
   const resolved = resolveCall(call, request);
   const division = await divide(request, resolved, chunking);
   const { parts, blockShape, chunks, stages } = division;
-  const { data, chunksPerTask } = parts;
+  const { data, chunksPerTask, isFew } = parts;
   await checkUnused(resolved, data.shape, indices);
   const spec: JobSpec = {
     version: 1,
@@ -60,6 +60,7 @@ export async function describe(given: JobRequest): Promise<Described> {
     inPlace: out === null,
     codecs,
     ...(chunking !== undefined && { chunking }),
+    ...(isFew === true && { isFew }),
     blockShape,
     chunks,
     chunksPerTask,

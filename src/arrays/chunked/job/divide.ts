@@ -2,6 +2,7 @@
 
 import { printValue } from "../../../core/foreign.ts";
 import { TensorError } from "../../../core/errors.ts";
+import { CHUNKED } from "../../../core/limits.ts";
 import { DTYPES } from "../../../core/tensor/dtype.ts";
 import { part, printShape, product, sameShape } from "../../../core/tensor/shape.ts";
 import type { ArrayLocation, ArrayType, ChunkedArray, HeldBytes } from "../../boxes/array.ts";
@@ -9,6 +10,7 @@ import { areContiguous, areWhole, contiguousChunks, Grid } from "../../boxes/gri
 import { exclusive, readAs } from "../../boxes/slice.ts";
 import { contiguousIn } from "../../npy/array.ts";
 import { addressOf } from "../stages/address.ts";
+import { mergeShape } from "../stages/merge-shape.ts";
 import {
   blockShapeFor,
   chunksFor,
@@ -20,6 +22,7 @@ import {
   taskBytes,
   threadsFor,
   type JobParts,
+  type TaskBytes,
 } from "../stages/budget.ts";
 import { refusesDuplicates, type ResolvedCall } from "./call-spec.ts";
 import { stagesOf } from "./job.ts";
@@ -52,18 +55,50 @@ export async function divide(
   const data = await divided(request, resolved.shape, chunking);
   const address = addressOf(resolved.layout, data.shape, data.chunkShape);
   if (request.blockShape !== undefined) checkBlocks(request.blockShape, address.positions);
-  const chunksPerTask = chunksPerTaskOf({ data, updates, address });
-  const parts = { data, indices, updates, resolved, address, chunksPerTask };
-  const fitting = fittingBlocks(request, parts, chunking);
-  const { size: blocks } = new Grid(address.positions, fitting.blockShape);
+  const partsOf = (isFew: boolean): JobParts => {
+    const chunksPerTask = chunksPerTaskOf({ data, updates, address, isFew });
+    return { data, indices, updates, resolved, address, chunksPerTask, isFew };
+  };
+  const many = partsOf(false);
+  const fitting = fittingBlocks(request, many, chunking);
+  const few = fewUpdates(request, partsOf(true), chunking, fitting);
+  const { parts, ...blocksAndBytes } = few ?? { parts: many, ...fitting };
+  const { chunksPerTask } = parts;
+  const { size: blocks } = new Grid(address.positions, blocksAndBytes.blockShape);
   const { size: chunks } = new Grid(data.shape, data.chunkShape);
+  const { size: leads } = address.leads;
+  const shape = mergeShape(leads, blocks, product(blocksAndBytes.blockShape), chunksPerTask);
+  const isWritten = updates !== undefined && few === null;
+  const isMerged = isWritten && !refusesDuplicates(resolved) && blocks * leads > CHUNKED.pairs;
   const stages = stagesOf({
     partition: blocks,
+    merge: isMerged ? shape.tasks : null,
     check: refusesDuplicates(resolved) ? address.leads.size : null,
     apply: Math.ceil(chunks / chunksPerTask),
     place: updates === undefined ? blocks : null,
   });
-  return { ...fitting, parts, chunks, stages };
+  return { ...blocksAndBytes, parts, chunks, stages };
+}
+
+/**
+ * Returns the division of a scatter whose updates every thread keeps in memory, or null if the updates are not few, or
+ * do not fit beside a chunk. Such a scatter has a single block.
+ */
+function fewUpdates(
+  request: JobRequest,
+  parts: JobParts,
+  chunking: Chunking | undefined,
+  { threads }: Pick<Division, "threads">,
+): (Pick<Division, "parts" | "threads" | "taskBytes"> & { blockShape: readonly number[] }) | null {
+  const { positions } = parts.address;
+  const { updates, blockShape, memory } = request;
+  const isDivided = updates === undefined || blockShape !== undefined || product(positions) === 0;
+  if (isDivided || refusesDuplicates(parts.resolved)) return null;
+  const { sizes, needed } = memoryNeeds(request, parts, chunking);
+  const bytes = needed(positions);
+  const isFew = product(positions) * sizes.position <= CHUNKED.few;
+  if (!isFew || bytes > shareOf(memory, threads)) return null;
+  return { parts, threads, taskBytes: Math.ceil(bytes), blockShape: positions };
 }
 
 export const typeOf = (
@@ -71,35 +106,47 @@ export const typeOf = (
   chunkShape: readonly number[],
 ): ArrayType => ({ dtype, shape, chunkShape });
 
-/**
- * Returns the requested block shape, or the largest shape that fits in memory. Throws a `too-large` error if memory
- * does not suffice for a single thread.
- */
-function fittingBlocks(
-  { memory, threads, out, codecs, blockShape: given }: JobRequest,
+/** Returns the memory of tasks, and a function that computes the memory of the largest task for a block shape. */
+function memoryNeeds(
+  { out, codecs }: JobRequest,
   parts: JobParts,
   chunking: Chunking | undefined,
-): Pick<Division, "threads" | "taskBytes" | "blockShape"> {
-  const { data, updates, address } = parts;
-  const { positions } = address;
-  const { dtype } = data;
+): { sizes: TaskBytes; needed: (block: readonly number[]) => number } {
+  const { data, updates, isFew } = parts;
   const isGather = updates === undefined;
   const isCut = isGather && chunking !== undefined;
   const sizes = taskBytes(parts, out?.format === "npy" || isCut);
-  const cut = isCut ? outer(chunking).slice(0, positions.length) : positions.map(() => 1);
+  const buffer = isCut ? product(outer(chunking)) * DTYPES[data.dtype].bytes : 0;
   const heldIn = (block: readonly number[]): HeldBytes => {
     if (out === null) return data.held;
     const type = typeOf(parts, outChunks(out, parts, block, chunking));
     return costsOfOutput(out.format, type, data, { codecs, chunking });
   };
   // Only the chunks of a gather depend on its blocks.
-  const common = isGather && !isCut ? null : heldIn(positions);
+  const common = isGather && !isCut ? null : heldIn(parts.address.positions);
   const needed = (block: readonly number[]): number => {
     const held = common ?? heldIn(block);
-    const buffer = isCut ? product(outer(chunking)) * DTYPES[dtype].bytes : 0;
-    const own = { ...held, write: held.write + buffer };
-    return neededBytes(sizes, heldBy(parts, own), product(block), isGather);
+    const own = heldBy(parts, { ...held, write: held.write + buffer });
+    return neededBytes(sizes, own, product(block), isGather, isFew);
   };
+  return { sizes, needed };
+}
+
+/**
+ * Returns the requested block shape, or the largest shape that fits in memory. Throws a `too-large` error if memory
+ * does not suffice for a single thread.
+ */
+function fittingBlocks(
+  request: JobRequest,
+  parts: JobParts,
+  chunking: Chunking | undefined,
+): Pick<Division, "threads" | "taskBytes" | "blockShape"> {
+  const { memory, threads, blockShape: given } = request;
+  const { data, updates, address } = parts;
+  const { positions } = address;
+  const isCut = updates === undefined && chunking !== undefined;
+  const { sizes, needed } = memoryNeeds(request, parts, chunking);
+  const cut = isCut ? outer(chunking).slice(0, positions.length) : positions.map(() => 1);
   // Blocks need a minimum size, because each block takes a few milliseconds.
   const few = Math.max(1, Math.floor(LEAST_UPDATES / sizes.position));
   const smallest = wholeChunks(contiguousChunks(positions.map(atLeastOne), few), positions, cut);

@@ -4,6 +4,7 @@
  * often.
  *
  *     partition   shuffle/<block>   one task per block of positions
+ *     merge       merged/<task>     only of very many fragments: one task per group of leads and batch of blocks
  *     check       checked/<lead>    only if duplicates are an error: one task per column of chunks
  *     apply       applied/<task>    one task per chunk of data, or one for several small chunks
  *     place       placed/<block>    only in a gather
@@ -48,6 +49,7 @@ export interface Job {
 /** The folder with the files of each stage. */
 export const FOLDERS = {
   partition: "shuffle",
+  merge: "merged",
   check: "checked",
   apply: "applied",
   place: "placed",
@@ -103,12 +105,13 @@ export const jobOf = ({ folder, spec: { id, stages } }: JobContext): Job => ({
 /** Returns the stages and their task counts, and omits stages without a count. */
 export const stagesOf = (tasks: {
   readonly partition: number;
+  readonly merge?: number | null;
   readonly check: number | null;
   readonly apply: number;
   readonly place: number | null;
 }): Stage[] =>
   Object.entries({ ...tasks, finish: 1 }).flatMap(([name, count]) =>
-    count === null ? [] : [{ name: name as StageName, tasks: count }],
+    count == null ? [] : [{ name: name as StageName, tasks: count }],
   );
 
 /**
@@ -217,10 +220,12 @@ export async function jobFailure(job: Job): Promise<TensorError | null> {
  * Checks that the stage folders of an unfinished job still exist, because without them no task can end. Throws an
  * `attribute` error if a folder is missing, because another process has begun to remove the job.
  */
-export async function checkStageFolders(folder: string): Promise<void> {
-  for (const stage of Object.values(FOLDERS)) {
+export async function checkStageFolders(folder: string, { stages }: JobSpec): Promise<void> {
+  for (const [name, stage] of Object.entries(FOLDERS)) {
     const place = fileOf.stage(folder, stage);
-    // oxlint-disable-next-line no-await-in-loop -- four folders
+    // Jobs of earlier versions have no folder for this stage.
+    if (name === "merge" && !stages.some((one) => one.name === name)) continue;
+    // oxlint-disable-next-line no-await-in-loop -- five folders
     if (await isThere(place)) continue;
     const sentence = `the job in ${folder} was removed in part, because its folder ${place} is gone; remove the rest (ndscatter job remove ${folder}), and begin the job again`;
     throw new TensorError("attribute", sentence, { key: "folder", file: place });

@@ -27,6 +27,8 @@ export interface JobSpec {
   readonly codecs?: CreateOptions["codecs"];
   /** The requested chunks of a new Zarr array. */
   readonly chunking?: Chunking | undefined;
+  /** True if each thread keeps all updates in memory, so `partition` writes no fragments. */
+  readonly isFew?: true | undefined;
   /** The shape of a block of positions. */
   readonly blockShape: readonly number[];
   /** The number of chunks in data, and the number of consecutive chunks per task of `apply`. */
@@ -55,7 +57,7 @@ export const MOST_TASKS = 2 ** 24;
 export const MOST_CHUNKS_PER_TASK = 2 ** 12;
 
 /** Name of a job stage. */
-export type StageName = "partition" | "check" | "apply" | "place" | "finish";
+export type StageName = "partition" | "merge" | "check" | "apply" | "place" | "finish";
 
 /** A stage of a job, with the tasks 0 to `tasks - 1`. A stage begins when all tasks of the previous stage are done. */
 export interface Stage {
@@ -64,7 +66,14 @@ export interface Stage {
 }
 
 /** The names of all stages, in order. */
-export const STAGE_NAMES: readonly StageName[] = ["partition", "check", "apply", "place", "finish"];
+export const STAGE_NAMES: readonly StageName[] = [
+  "partition",
+  "merge",
+  "check",
+  "apply",
+  "place",
+  "finish",
+];
 
 export const printSpec = (spec: JobSpec): string =>
   `${JSON.stringify({ package: packageVersion(), ...spec }, null, 2)}\n`;
@@ -199,6 +208,7 @@ const FIELDS: Readonly<Record<keyof JobSpec, Check>> = {
   inPlace: (value) => typeof value === "boolean",
   codecs: orAbsent(Array.isArray),
   chunking: orAbsent(isChunking),
+  isFew: orAbsent((value) => value === true),
   blockShape: isSizes,
   chunks: Number.isSafeInteger,
   chunksPerTask: (value) => isSizes([value]) && Number(value) <= MOST_CHUNKS_PER_TASK,

@@ -4,7 +4,7 @@ import { namesOf, optionsOf, printAmount, type Signal } from "../../../core/fore
 import { availableParallelism } from "node:os";
 import { CHUNKED } from "../../../core/limits.ts";
 import { checkCount, threadsFor } from "../stages/budget.ts";
-import { fileOf, needsOf, type JobContext } from "../stages/context.ts";
+import { fileOf, isBrief, needsOf, type JobContext } from "../stages/context.ts";
 import { checkPath, checkRunOptions } from "../job/arguments.ts";
 import { renewOutput } from "../job/begin-output.ts";
 import { abandon, cleanUpDone, cleanUpOutput } from "../job/finish.ts";
@@ -46,8 +46,8 @@ export interface JobProgress {
 /** Options of `runJob`, and of the chunked functions. */
 export interface RunJobOptions {
   /**
-   * The number of threads; by default, the number of cores, or fewer if memory is short. With 0 threads, tasks run in
-   * the calling thread.
+   * The number of threads; by default, the number of cores, or fewer if memory is short, or 0 for a scatter of few
+   * updates into few chunks. With 0 threads, tasks run in the calling thread.
    */
   readonly threads?: number | undefined;
   /** The memory limit of the whole process without file pages, in bytes; 1 GiB by default. */
@@ -114,7 +114,7 @@ export async function runBegun(
   const { folder, spec } = job;
   try {
     if (await isDone(folder)) return await cleanUpDone(folder, spec);
-    await checkStageFolders(folder);
+    await checkStageFolders(folder, spec);
     if (!isChecked) await renewOutput(job, true);
     const context = await openContext(folder, spec, { inputs: await job.inputs() });
     if (!isChecked) {
@@ -156,7 +156,7 @@ async function runStages(
   if (options.threads !== undefined && options.threads !== 0)
     checkCount("threads", options.threads);
   const { needed: least } = needsOf(context);
-  const wanted = options.threads ?? availableParallelism();
+  const wanted = options.threads ?? (isBrief(context) ? 0 : availableParallelism());
   const threads = threadsFor(memory, Math.max(1, wanted), least, context.data.chunkShape);
   const pool = startPoolWith({ threads: wanted === 0 ? 0 : threads, memory }, freeOf, context);
   const { onNote } = options;
@@ -286,5 +286,6 @@ function bytesOfStage(
   const data = product(chunks.shape) * elementBytes;
   const partition = (isGather ? 0 : 2 * slices) + 8 * product(indices.shape);
   const apply = (isGather ? 1 : 2) * data + slices;
-  return { partition, check: 0, apply, place: 2 * slices, finish: 0 }[stage];
+  const moved = 2 * slices;
+  return { partition, merge: moved, check: 0, apply, place: moved, finish: 0 }[stage];
 }

@@ -28,6 +28,8 @@ export class Runner {
   /** The open jobs, by id. The key is the id, because the folder may later contain another job. */
   readonly #jobs = new Map<string, OpenJob>();
   readonly #disks: DiskWatch;
+  /** The job of the last task. */
+  #job: JobContext | null = null;
   #last: Promise<void> = Promise.resolve();
 
   /**
@@ -64,6 +66,9 @@ export class Runner {
 
   async #run(folder: string, stage: StageName, task: number, id?: string): Promise<void> {
     const job = await this.#open(folder, id);
+    // Updates that are kept for another job would add to the memory of this job's tasks.
+    if (this.#job !== null && this.#job !== job) this.#job.few.kept = null;
+    this.#job = job;
     const { sizes, held, needed, block } = needsOf(job);
     if (this.#share < needed) {
       const [own, all] = [Math.max(0, this.#share), needed];

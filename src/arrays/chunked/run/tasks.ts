@@ -16,6 +16,7 @@ import {
   writeBad,
   type StageName,
 } from "../job/job.ts";
+import { mergeTask } from "../stages/merge.ts";
 import { partition } from "../stages/partition.ts";
 import { placeBlock } from "../stages/place.ts";
 import { checkOwner } from "../job/owner.ts";
@@ -69,12 +70,14 @@ async function runOne(
   const leavesMore = stage === "apply" && !job.isGather;
   if (!leavesMore && ((await isThere(file)) || (await isThere(`${file}.bad`)))) return;
   if (stage === "check") return runCheck(job, task, workspace);
-  if (stage === "apply") {
+  if (stage === "apply" || stage === "merge") {
     const failure = await jobFailure(jobOf(job));
     if (failure !== null) throw failure;
   }
   try {
     if (stage === "place") return await placeBlock(job, task, workspace);
+    if (stage === "merge")
+      return await mergeTask(job, task, workspace, allowance, () => checkOwner(job));
     const check = await lookBefore(job, stage, task);
     if (stage === "partition") await runPartition(job, task, workspace, reading, check);
     else await applyTask(job, task, workspace, allowance, check);
@@ -107,10 +110,11 @@ async function lookBefore(
   };
 }
 
-/** Returns true if a task of the next stage is done. */
+/** Returns true if a task of a stage that uses the files of this stage is done. */
 async function isUsed(job: JobContext, stage: SeenStage): Promise<boolean> {
-  const next = stage === "partition" ? "apply" : "place";
-  return (await listTasks(job.folder, next)).done.size > 0;
+  const next = stage === "partition" ? (["merge", "apply"] as const) : (["place"] as const);
+  const lists = await Promise.all(next.map((one) => listTasks(job.folder, one)));
+  return lists.some(({ done }) => done.size > 0);
 }
 
 async function runPartition(

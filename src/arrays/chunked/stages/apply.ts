@@ -5,12 +5,23 @@
 
 import { CHUNKED } from "../../../core/limits.ts";
 import { product } from "../../../core/tensor/shape.ts";
-import { checkRows, chunkTasksOf, readData, renumber, type ChunkTask } from "./chunk-task.ts";
-import { chunksOfTask, needsOf, ROWS, type JobContext } from "./context.ts";
-import type { Fragment } from "./fragment-layout.ts";
+import {
+  checkRows,
+  chunkPartOf,
+  chunkTasksOf,
+  fragmentsOf,
+  leadOf,
+  readData,
+  renumber,
+  type ChunkPart,
+  type ChunkTask,
+} from "./chunk-task.ts";
+import { chunksOfTask, needsOf, ROWS, type FewUpdates, type JobContext } from "./context.ts";
+import { keptUpdates } from "./few.ts";
 import { inGroups, readColumn, readSlices } from "./fragments.ts";
 import { gatherChunks } from "./gather-chunks.ts";
 import { Combiner, elementsOf } from "./move.ts";
+import { partsOf, type Part } from "./parts.ts";
 import {
   isPublished,
   publish,
@@ -33,13 +44,62 @@ export async function applyTask(
 ): Promise<void> {
   if (!job.isGather && (await isPublished(job, task))) return;
   const numbers = chunksOfTask(job, task);
+  if (job.spec.isFew === true) {
+    const few = await keptUpdates(job);
+    const chunks = numbers.map((chunk) => {
+      const lead = leadOf(job, chunk);
+      return chunkPartOf(job, chunk, few.starts[lead + 1] - few.starts[lead]);
+    });
+    return applyAll(job, task, chunks, memory, check, async (chunk, _, combiner) =>
+      applyFew(job, chunk, few, combiner),
+    );
+  }
   const ahead = numbers.length === 1 ? 0 : Math.min(CHUNKED.ahead, spareOf(job, allowance));
   const chunks = await chunkTasksOf(job, numbers, ahead);
   if (job.isGather) return gatherChunks(job, task, chunks, memory, check);
-  const lanes = Math.min(CHUNKED.reads, chunks.length);
+  const own = (allowance - ahead) / lanesOf(chunks);
+  return applyAll(job, task, chunks, memory, check, async (chunk, lane, combiner) => {
+    const most = Math.max(1, Math.floor(own / needsOf(job).sizes.entry));
+    for (const batch of partsOf(fragmentsOf(chunk), most)) {
+      // oxlint-disable-next-line no-await-in-loop -- batches share memory, and their order is part of the result
+      await applyBatch(job, chunk, batch, combiner, lane);
+    }
+  });
+}
+
+const lanesOf = ({ length }: readonly ChunkPart[]): number => Math.min(CHUNKED.reads, length);
+
+/** Passes all updates of a chunk to a combiner. */
+type ApplyUpdates<T extends ChunkPart> = (
+  chunk: T,
+  memory: Workspace,
+  combiner: Combiner,
+) => Promise<void>;
+
+/** Publishes the chunks of a scatter's task with their updates. */
+async function applyAll<T extends ChunkPart>(
+  job: JobContext,
+  task: number,
+  chunks: readonly T[],
+  memory: Workspace,
+  check: () => Promise<void>,
+  apply: ApplyUpdates<T>,
+): Promise<void> {
+  const lanes = lanesOf(chunks);
   const stage: StageChunk = (_, i, name) =>
-    applyChunk(job, chunks[i], memory.lane(i % lanes), (allowance - ahead) / lanes, name);
+    applyChunk(job, chunks[i], memory.lane(i % lanes), name, apply);
   await publish(job, task, stage, check);
+}
+
+/** Applies the kept updates of a chunk. */
+function applyFew(job: JobContext, chunk: ChunkPart, few: FewUpdates, combiner: Combiner): void {
+  const lead = leadOf(job, chunk.chunk);
+  const [from, to] = [few.starts[lead], few.starts[lead + 1]];
+  const rows = few.rows.slice(from, to);
+  renumber(rows, job, chunk.box);
+  const bytes = job.pieceBytes[chunk.piece];
+  const updates = few.pieces[chunk.piece].subarray(from * bytes, to * bytes);
+  combiner.add(rows, elementsOf(job.data.dtype, updates));
 }
 
 /** Returns the number of bytes for reading ahead from all blocks together. */
@@ -50,12 +110,12 @@ function spareOf(job: JobContext, allowance: number): number {
 }
 
 /** Stages a chunk with its updates applied. The function has the result of `StageChunk`. */
-async function applyChunk(
+async function applyChunk<T extends ChunkPart>(
   job: JobContext,
-  task: ChunkTask,
+  task: T,
   memory: Workspace,
-  allowance: number,
   name: string,
+  apply: ApplyUpdates<T>,
 ): Promise<StagedChunk | null> {
   if (task.entries === 0) {
     const size = await passOn(job, task, memory, name);
@@ -74,9 +134,7 @@ async function applyChunk(
     settings,
     fields,
   );
-  for (const batch of batchesOf(job, task, allowance)) {
-    await applyBatch(job, task, batch, combiner, memory);
-  }
+  await apply(task, memory, combiner);
   combiner.end();
   return { state, size: await job.out.stageChunk(task.at, data, name) };
 }
@@ -87,7 +145,7 @@ async function applyChunk(
  */
 async function passOn(
   job: JobContext,
-  task: ChunkTask,
+  task: ChunkPart,
   memory: Workspace,
   name: string,
 ): Promise<number | null> {
@@ -102,39 +160,6 @@ async function passOn(
   return out.stageChunk(task.at, bytes, name);
 }
 
-/** The entries of a fragment that belong to a batch. */
-interface Part {
-  readonly fragment: Fragment;
-  readonly from: number;
-  readonly count: number;
-}
-
-/** Divides the entries of all fragments into ordered batches of limited size, usually a single batch. */
-function* batchesOf(
-  job: JobContext,
-  { fragmentOf, countOf }: ChunkTask,
-  allowance: number,
-): Generator<Part[]> {
-  const most = Math.max(1, Math.floor(allowance / needsOf(job).sizes.entry));
-  let batch: Part[] = [];
-  let filled = 0;
-  for (let block = 0; block < job.blocks.size; block++) {
-    if (countOf(block) === 0) continue;
-    const fragment = fragmentOf(block);
-    for (let from = 0; from < fragment.count;) {
-      const count = Math.min(fragment.count - from, most - filled);
-      batch.push({ fragment, from, count });
-      from += count;
-      filled += count;
-      if (filled < most) continue;
-      yield batch;
-      batch = [];
-      filled = 0;
-    }
-  }
-  if (batch.length > 0) yield batch;
-}
-
 async function applyBatch(
   job: JobContext,
   task: ChunkTask,
@@ -142,8 +167,8 @@ async function applyBatch(
   combiner: Combiner,
   memory: Workspace,
 ): Promise<void> {
-  const { shuffle, pieceBytes } = job;
-  const { piece } = task;
+  const { pieceBytes } = job;
+  const { layout, piece } = task;
   const count = batch.reduce((sum, one) => sum + one.count, 0);
   const rows = memory.words("rows", count);
   const updates = memory.bytes("updates", count * pieceBytes[piece]);
@@ -152,9 +177,9 @@ async function applyBatch(
   await inGroups([...batch.keys()], async (i) => {
     const { fragment, from, count: own } = batch[i];
     const place = places[i];
-    await readColumn(fragment, shuffle, ROWS, from, rows.subarray(place, place + own));
+    await readColumn(fragment, layout, ROWS, from, rows.subarray(place, place + own));
     const bytes = updates.subarray(place * pieceBytes[piece], (place + own) * pieceBytes[piece]);
-    await readSlices(fragment, shuffle, piece, from, bytes);
+    await readSlices(fragment, layout, piece, from, bytes);
   });
   checkRows(rows, job, task);
   renumber(rows, job, task.box);

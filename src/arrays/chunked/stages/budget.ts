@@ -69,6 +69,8 @@ export interface JobParts {
   readonly address: Address;
   /** The result of `chunksPerTaskOf`. */
   readonly chunksPerTask: number;
+  /** True if each thread keeps all updates in memory. */
+  readonly isFew?: boolean;
 }
 
 /** Returns true if several chunks of this size are processed together. */
@@ -82,23 +84,27 @@ export const isReadByRows = ({ held, location }: ChunkedArray): boolean =>
   held.read === 0 && !isUrl(location.path);
 
 /**
- * Returns the number of data chunks per `apply` task. Many small chunks share a task, and so do chunks of which a
- * gather needs few rows. In a gather, a task with several chunks processes all pieces of its slices, because these lie
- * in consecutive chunks.
+ * Returns the number of data chunks per `apply` task. Many small chunks share a task, and so do chunks with few updates,
+ * and chunks of which a gather needs few rows. In a gather, a task with several chunks processes all pieces of its
+ * slices, because these lie in consecutive chunks.
  */
 export function chunksPerTaskOf({
   data,
   updates,
   address,
-}: Pick<JobParts, "data" | "updates" | "address">): number {
+  isFew,
+}: Pick<JobParts, "data" | "updates" | "address" | "isFew">): number {
   const isGather = updates === undefined;
   const { size } = new Grid(data.shape, data.chunkShape);
   const wanted = product(address.positions);
   const isSparse =
     isGather && isReadByRows(data) && wanted * CHUNKED.gap < size * bytesOfChunk(data);
-  if (!isSmall(bytesOfChunk(data)) && !isSparse) return 1;
+  if (!isSmall(bytesOfChunk(data)) && !isSparse && isFew !== true) return 1;
   const together = isGather ? Math.max(1, address.pieces.size) : 1;
-  const least = Math.max(CHUNKED.group, together);
+  // The chunks of a scatter's task are on the disk twice until the task ends.
+  const fitting =
+    isFew === true ? Math.floor(CHUNKED.together / Math.max(1, bytesOfChunk(data))) : Infinity;
+  const least = Math.max(Math.min(CHUNKED.group, fitting), together);
   const most = Math.floor(size / CHUNKED.groups);
   const count = Math.min(least, most, MOST_CHUNKS_PER_TASK);
   return Math.max(1, count - (count % together));
@@ -119,15 +125,18 @@ function chunksAtOnce({
   return Math.max(1, Math.floor(chunksPerTask / Math.max(1, address.pieces.size)));
 }
 
-/** `hasWholeSlices` is true if a gather joins the pieces of slices. */
+/** `hasWholeSlices` is true if a gather joins the pieces of slices. Few updates are kept as whole slices. */
 export function taskBytes(parts: JobParts, hasWholeSlices: boolean): TaskBytes {
-  const { data, indices, updates, resolved, address } = parts;
+  const { data, indices, updates, resolved, address, isFew } = parts;
   const { bytes } = DTYPES[data.dtype];
   const { first, later, divides } = stepsOf(resolved.call.settings, data.dtype);
   const isScatter = updates !== undefined;
   const isCounted = isScatter && (divides || first !== later);
   const slice = product(address.pieces.chunkShape) * bytes;
-  const whole = hasWholeSlices && address.pieces.size > 1 ? product(address.slice) * bytes : 0;
+  const whole =
+    (hasWholeSlices || isFew === true) && address.pieces.size > 1
+      ? product(address.slice) * bytes
+      : 0;
   const index = DTYPES[indices.dtype].bytes * Math.max(1, address.tuple.length);
   const rows = product(address.leads.chunkShape);
   return {
@@ -157,8 +166,11 @@ export function neededBytes(
   held: number,
   block: number,
   isGather: boolean,
+  isFew = false,
 ): number {
   const divided = block * position + table + held;
+  // A thread that keeps all updates reads them before, or in addition to, any chunk.
+  if (isFew) return chunk + divided;
   // A gather writes all slices of a block at once, while a scatter can apply updates in batches.
   const applied = isGather ? chunk + Math.max(held, block * entry) : chunk + held + LEAST_UPDATES;
   return Math.max(divided, applied);

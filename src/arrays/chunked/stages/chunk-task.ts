@@ -4,24 +4,54 @@ import type { Box } from "../../boxes/grid.ts";
 import { malformed } from "../../../core/errors.ts";
 import { DTYPES } from "../../../core/tensor/dtype.ts";
 import { part, product, sameShape, stridesOf } from "../../../core/tensor/shape.ts";
-import { fileOf, splitShape, type JobContext } from "./context.ts";
-import { fragmentAt, type Fragment } from "./fragment-layout.ts";
+import { sourcesOf, splitShape, type JobContext } from "./context.ts";
+import { fragmentAt, type Fragment, type FragmentLayout } from "./fragment-layout.ts";
 import { findFragments, inGroups } from "./fragments.ts";
 import type { Workspace } from "./workspace.ts";
 
-/** A data chunk, and each block's entries for this chunk. */
-export interface ChunkTask {
+/** A data chunk, and the number of its entries. */
+export interface ChunkPart {
   readonly chunk: number;
   readonly at: readonly number[];
   readonly box: Box;
   readonly piece: number;
   /** The number of elements per piece of a slice. */
   readonly slice: number;
-  /** Returns the fragment of a block. */
-  readonly fragmentOf: (block: number) => Fragment;
-  /** Returns the number of entries of a block. */
-  readonly countOf: (block: number) => number;
   readonly entries: number;
+}
+
+/** A data chunk, and the entries for this chunk in each file of the previous stage, usually one file per block. */
+export interface ChunkTask extends ChunkPart {
+  readonly layout: FragmentLayout;
+  readonly files: number;
+  /** Returns the fragment of a file. */
+  readonly fragmentOf: (file: number) => Fragment;
+  /** Returns the number of entries in a file. */
+  readonly countOf: (file: number) => number;
+}
+
+/** Returns the fragments of a chunk that have entries. */
+export function* fragmentsOf({ files, fragmentOf, countOf }: ChunkTask): Generator<Fragment> {
+  for (let file = 0; file < files; file++) if (countOf(file) > 0) yield fragmentOf(file);
+}
+
+export const leadOf = ({ address }: Pick<JobContext, "address">, chunk: number): number =>
+  Math.floor(chunk / address.pieces.size);
+
+export function chunkPartOf(
+  { address, chunks }: JobContext,
+  chunk: number,
+  entries: number,
+): ChunkPart {
+  const box = chunks.box(chunk);
+  return {
+    chunk,
+    at: chunks.at(chunk),
+    box,
+    piece: chunk % address.pieces.size,
+    slice: product(splitShape(box.shape, address.addressed).slice),
+    entries,
+  };
 }
 
 /** `numbers` contains consecutive chunk numbers. `most` is the maximum number of entry bytes to read at once. */
@@ -30,28 +60,22 @@ export async function chunkTasksOf(
   numbers: readonly number[],
   most: number,
 ): Promise<ChunkTask[]> {
-  const { address, blocks, chunks, folder, shuffle } = job;
-  const pieces = address.pieces.size;
-  const leadOf = (chunk: number): number => Math.floor(chunk / pieces);
-  const first = leadOf(numbers[0]);
-  const leads = leadOf(numbers[numbers.length - 1]) - first + 1;
-  const found = await inGroups([...Array(blocks.size).keys()], (block) =>
-    findFragments(fileOf.task(folder, "shuffle", block), shuffle, first, leads, most / blocks.size),
+  const first = leadOf(job, numbers[0]);
+  const leads = leadOf(job, numbers[numbers.length - 1]) - first + 1;
+  const { files, layout, number } = sourcesOf(job, first);
+  const found = await inGroups(files, (file) =>
+    findFragments(file, layout, number, leads, most / files.length),
   );
   return numbers.map((chunk) => {
-    const own = leadOf(chunk) - first;
-    const countOf = (block: number): number =>
-      found[block].starts[own + 1] - found[block].starts[own];
-    const box = chunks.box(chunk);
+    const own = leadOf(job, chunk) - first;
+    const countOf = (file: number): number => found[file].starts[own + 1] - found[file].starts[own];
+    const entries = found.reduce((sum, _, file) => sum + countOf(file), 0);
     return {
-      chunk,
-      at: chunks.at(chunk),
-      box,
-      piece: chunk % pieces,
-      slice: product(splitShape(box.shape, address.addressed).slice),
-      fragmentOf: (block) => fragmentAt(found[block], own),
+      ...chunkPartOf(job, chunk, entries),
+      layout,
+      files: files.length,
+      fragmentOf: (file) => fragmentAt(found[file], own),
       countOf,
-      entries: found.reduce((sum, _, block) => sum + countOf(block), 0),
     };
   });
 }

@@ -7,10 +7,12 @@ import type { ChunkedArray, PendingArray, StagedArray } from "../../boxes/array.
 import { areContiguous, areWhole, Grid } from "../../boxes/grid.ts";
 import { DTYPES } from "../../../core/tensor/dtype.ts";
 import { part, product, sameShape } from "../../../core/tensor/shape.ts";
+import { CHUNKED } from "../../../core/limits.ts";
 import { addressOf, type Address } from "./address.ts";
 import { heldBy, neededBytes, taskBytes, type TaskBytes } from "./budget.ts";
 import { refusesDuplicates, resolveCall, type ResolvedCall } from "../job/call-spec.ts";
 import type { FragmentLayout } from "./fragment-layout.ts";
+import { mergeShape, type MergeShape } from "./merge-shape.ts";
 import type { JobSpec, StageName } from "../job/spec.ts";
 
 export interface JobInputs {
@@ -45,10 +47,26 @@ export interface JobContext extends JobArrays {
    * The layout of files in `shuffle/`, of which every block has one. The files of a scatter also contain the updates.
    */
   readonly shuffle: FragmentLayout;
+  /** The layout of files in `merged/`, which has one column, or null if blocks are partitioned in one level. */
+  readonly merged: FragmentLayout | null;
+  readonly merge: MergeShape;
   /**
    * Returns the layout of a task's file in `applied/`, where a gather stores slices or pieces of slices for each block.
    */
   readonly gathered: (task: number) => FragmentLayout;
+  /** The updates that this thread keeps, if they are few and the thread has read them. */
+  readonly few: { kept: FewUpdates | null };
+}
+
+/** All updates of a scatter, sorted by lead. */
+export interface FewUpdates {
+  /** The record of the inputs, which identifies their state. */
+  readonly record: string;
+  /** The first entry of each lead, and the number of entries. */
+  readonly starts: Uint32Array;
+  readonly rows: Uint32Array;
+  /** For each piece of a slice, the updates of all entries. */
+  readonly pieces: readonly Uint8Array[];
 }
 
 /** Paths of a job's files. */
@@ -70,31 +88,18 @@ export function contextOf(folder: string, spec: JobSpec, arrays: JobArrays): Job
   const most = product(spec.blockShape);
   const refusesRepeats = refusesDuplicates(resolved);
   const elementBytes = DTYPES[data.dtype].bytes;
-  if (!areContiguous(spec.blockShape, address.positions)) {
-    throw malformed(
-      "the blocks in job.json must be runs of positions in row-major order, but are not",
-    );
-  }
   const { pieces } = address;
   const pieceBytes = bytesOfPieces(address, elementBytes);
   const blocks = new Grid(address.positions, spec.blockShape);
   const chunks = new Grid(data.shape, data.chunkShape);
+  const merge = mergeShape(address.leads.size, blocks.size, most, spec.chunksPerTask);
+  const isMerged = spec.stages.some(({ name }) => name === "merge");
   const takesWhole = takesWholeSlices({ address, spec });
   const isCut =
     isGather &&
     out.location.format === "zarr" &&
     !sameShape(out.chunkShape, [...spec.blockShape, ...pieces.chunkShape]);
-  if (isCut && !areWhole(spec.blockShape, address.positions, out.chunkShape))
-    throw malformed("the blocks in job.json must cover whole chunks of the output, but do not");
-  if (!isGather && !sameShape(out.chunkShape, data.chunkShape))
-    throw malformed("the chunks of the output must be those in which job.json reads data");
-  if (isGather && spec.chunksPerTask !== 1 && !takesWhole) {
-    const sentence = `job.json gives each task of a gather ${spec.chunksPerTask} chunks, but a slice lies in ${pieces.size}`;
-    throw malformed(`${sentence}, and a task with several chunks must take whole slices`);
-  }
-  if (spec.chunks !== chunks.size)
-    throw malformed(`job.json has ${printCount(spec.chunks, "chunk")}, the array ${chunks.size}`);
-  return {
+  const context: JobContext = {
     ...arrays,
     folder,
     spec,
@@ -108,19 +113,52 @@ export function contextOf(folder: string, spec: JobSpec, arrays: JobArrays): Job
     elementBytes,
     pieceBytes,
     shuffle: {
-      fragments: address.leads.size,
-      // The first column contains rows; the second contains positions in the block, for later stages.
-      columns: isGather || refusesRepeats ? 2 : 1,
+      fragments: isMerged ? merge.groups : address.leads.size,
+      // The first column contains rows; the second contains positions in the block, or leads of a group.
+      columns: isGather || refusesRepeats || isMerged ? 2 : 1,
       pieceBytes: isGather ? pieceBytes.map(() => 0) : pieceBytes,
       most,
     },
+    merged: isMerged
+      ? { fragments: merge.leads, columns: 1, pieceBytes, most: merge.blocks * most }
+      : null,
+    merge,
     gathered: (task) => ({
       fragments: blocks.size,
       columns: 0,
       pieceBytes: takesWhole ? pieceBytes : [pieceBytes[task % pieces.size]],
       most,
     }),
+    few: { kept: null },
   };
+  checkDivision(context);
+  return context;
+}
+
+/** Checks that the blocks and chunks in `job.json` match the arrays. Throws a `malformed-file` error otherwise. */
+function checkDivision(job: JobContext): void {
+  const { address, blocks, chunks, data, isCut, isGather, out, refusesRepeats, spec } = job;
+  if (!areContiguous(spec.blockShape, address.positions)) {
+    throw malformed(
+      "the blocks in job.json must be runs of positions in row-major order, but are not",
+    );
+  }
+  if (isCut && !areWhole(spec.blockShape, address.positions, out.chunkShape))
+    throw malformed("the blocks in job.json must cover whole chunks of the output, but do not");
+  if (!isGather && !sameShape(out.chunkShape, data.chunkShape))
+    throw malformed("the chunks of the output must be those in which job.json reads data");
+  if (isGather && spec.chunksPerTask !== 1 && !takesWholeSlices(job)) {
+    const sentence = `job.json gives each task of a gather ${spec.chunksPerTask} chunks, but a slice lies in ${address.pieces.size}`;
+    throw malformed(`${sentence}, and a task with several chunks must take whole slices`);
+  }
+  if (spec.isFew === true && (isGather || refusesRepeats || blocks.size !== 1))
+    throw malformed("job.json must divide the updates into blocks, but keeps them in memory");
+  if (job.merged !== null && (isGather || refusesRepeats || spec.isFew === true))
+    throw malformed(
+      "job.json must merge fragments only of a scatter that accepts repeated targets",
+    );
+  if (spec.chunks !== chunks.size)
+    throw malformed(`job.json has ${printCount(spec.chunks, "chunk")}, the array ${chunks.size}`);
 }
 
 /** Returns true if the chunks of an `apply` task contain all pieces of their slices. */
@@ -156,9 +194,10 @@ export function chunksOfTask({ chunks, spec }: JobContext, task: number): number
  * `malformed-file` error if the stages differ.
  */
 export function checkStages(job: JobContext): void {
-  const { address, blocks, chunks, isGather, refusesRepeats, spec } = job;
+  const { address, blocks, chunks, isGather, merge, merged, refusesRepeats, spec } = job;
   const tasks: Readonly<Record<StageName, number | null>> = {
     partition: blocks.size,
+    merge: merged === null ? null : merge.tasks,
     check: refusesRepeats ? address.leads.size : null,
     apply: Math.ceil(chunks.size / spec.chunksPerTask),
     place: isGather ? blocks.size : null,
@@ -186,8 +225,9 @@ export interface JobNeeds {
 }
 
 export function needsOf(job: JobContext): JobNeeds {
-  const { out, isCut } = job;
-  const parts = { ...job, chunksPerTask: job.spec.chunksPerTask };
+  const { out, isCut, isGather } = job;
+  const isFew = job.spec.isFew === true;
+  const parts = { ...job, chunksPerTask: job.spec.chunksPerTask, isFew };
   const sizes = taskBytes(parts, out.location.format === "npy" || isCut);
   const buffer = isCut ? product(out.chunkShape) * job.elementBytes : 0;
   const held = heldBy(parts, { ...out.held, write: out.held.write + buffer });
@@ -195,14 +235,44 @@ export function needsOf(job: JobContext): JobNeeds {
   return {
     sizes,
     held,
-    needed: neededBytes(sizes, held, positions, job.isGather),
+    needed: neededBytes(sizes, held, positions, isGather, isFew),
     block: positions * sizes.position + sizes.table,
   };
 }
 
-/** The columns of a file in `shuffle/`. */
+/** Decoding and encoding a byte takes about as long as copying this many bytes. */
+const CODEC = 8;
+
+/** Returns true if starting threads takes longer than they save, because few updates change few chunks. */
+export function isBrief({ address, chunks, data, elementBytes, spec }: JobContext): boolean {
+  const touched = Math.min(product(address.positions) * address.pieces.size, chunks.size);
+  const count = spec.inPlace ? touched : chunks.size;
+  const bytes = count * product(data.chunkShape) * elementBytes;
+  return spec.isFew === true && bytes * (data.held.read > 0 ? CODEC : 1) <= CHUNKED.alone;
+}
+
+/** The columns of a file in `shuffle/`, of which the second contains positions or leads. */
 export const ROWS = 0;
 export const POSITIONS = 1;
+export const LEADS = 1;
+
+/** The files with the entries of a lead, in order, and the lead's fragment in each of them. */
+export interface Sources {
+  readonly files: readonly string[];
+  readonly layout: FragmentLayout;
+  readonly number: number;
+}
+
+export function sourcesOf(job: JobContext, lead: number): Sources {
+  const { blocks, folder, merge, merged, shuffle } = job;
+  const filesIn = (stage: string, first: number, count: number): string[] =>
+    Array.from({ length: count }, (_, i) => fileOf.task(folder, stage, first + i));
+  if (merged === null)
+    return { files: filesIn("shuffle", 0, blocks.size), layout: shuffle, number: lead };
+  const group = Math.floor(lead / merge.leads);
+  const files = filesIn("merged", group * merge.batches, merge.batches);
+  return { files, layout: merged, number: lead - group * merge.leads };
+}
 
 /** Splits a chunk shape into the addressed axes and the axes of slices. */
 export const splitShape = (

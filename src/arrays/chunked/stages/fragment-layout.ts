@@ -20,6 +20,10 @@ export interface FragmentLayout {
 export const sectionsOf = ({ columns, pieceBytes }: Sections): number =>
   columns + (pieceBytes.some((bytes) => bytes > 0) ? pieceBytes.length : 0);
 
+/** Returns the size of an entry in a section, in bytes. */
+export const widthOf = ({ columns, pieceBytes }: Sections, section: number): number =>
+  section < columns ? 4 : pieceBytes[section - columns];
+
 type Sections = Pick<FragmentLayout, "columns" | "pieceBytes">;
 
 /** Returns the size of the file's head, which precedes the columns. */

@@ -28,6 +28,7 @@ import {
   sectionsOf,
   sectionStart,
   sumStart,
+  widthOf,
   type Fragment,
   type FragmentLayout,
   type Fragments,
@@ -36,13 +37,13 @@ import {
 
 const crc32c = /* #__PURE__ */ makeCrc32c();
 
-/** Writes slices of a piece. The first slice has the number `entry` in the file. */
-export type WriteSlices = (bytes: Uint8Array, piece: number, entry: number) => Promise<void>;
+/** Writes entries of a section: a column, or a piece of slices. The first has the number `entry` in the file. */
+export type WriteSection = (bytes: Uint8Array, section: number, entry: number) => Promise<void>;
 
 /**
  * Writes a fragment file. `check` is called before the file is renamed, and throws if the job has lost its folder or
- * its output. `writeSlices` receives a function for writing slices. All slices must be written, one piece after the
- * other, and within a fragment in order.
+ * its output. `writeSections` receives a function for writing the sections after `columns`. Each section must be
+ * written completely, one after the other, and within a fragment in order.
  */
 export async function writeFragments(
   file: string,
@@ -50,7 +51,7 @@ export async function writeFragments(
   starts: Uint32Array,
   columns: readonly Uint32Array[],
   check: () => Promise<void>,
-  writeSlices: (write: WriteSlices) => Promise<void>,
+  writeSections: (write: WriteSection) => Promise<void>,
 ): Promise<void> {
   const total = starts[layout.fragments];
   const temporary = `${file}.${process.pid}-${Math.random().toString(36).slice(2)}.tmp`;
@@ -59,17 +60,15 @@ export async function writeFragments(
     await writeFully(handle, bytesOfWords(head), 0);
     await writeFully(handle, bytesOfWords(starts), HEADER);
     const sums = new Checksums(handle, layout, starts);
-    for (const [section, column] of columns.entries()) {
-      const bytes = bytesOfWords(column);
-      await sums.add(section, 4, 0, bytes);
-      await writeFully(handle, bytes, sectionStart(layout, total, section));
-    }
-    await writeSlices(async (bytes, piece, entry) => {
-      const [section, width] = [layout.columns + piece, layout.pieceBytes[piece]];
+    const write: WriteSection = async (bytes, section, entry) => {
       if (bytes.length === 0) return;
+      const width = widthOf(layout, section);
       await sums.add(section, width, entry, bytes);
       await writeFully(handle, bytes, sectionStart(layout, total, section) + entry * width);
-    });
+    };
+    for (const [section, column] of columns.entries())
+      await write(bytesOfWords(column), section, 0);
+    await writeSections(write);
     await sums.end();
     await handle.datasync();
     await check();
@@ -154,7 +153,7 @@ export async function findFragments(
   most = 0,
 ): Promise<Fragments> {
   const starts = new Uint32Array(count + 1);
-  return readFile(file, async (handle) => {
+  return readStageFile(file, async (handle) => {
     const { total, head } = await readStarts(handle, file, layout, first, starts);
     const entries = starts[count] - starts[0];
     const sections = [0, ...layout.pieceBytes.map((_, piece) => layout.columns + piece)];
@@ -253,8 +252,16 @@ export const readSlices = (
   piece: number,
   from: number,
   into: Uint8Array,
-): Promise<void> =>
-  readSection([fragment], layout, layout.columns + piece, layout.pieceBytes[piece], from, into);
+): Promise<void> => readEntries(fragment, layout, layout.columns + piece, from, into);
+
+/** Fills `into` with entries of a section, starting at entry `from` of the fragment. */
+export const readEntries = (
+  fragment: Fragment,
+  layout: FragmentLayout,
+  section: number,
+  from: number,
+  into: Uint8Array,
+): Promise<void> => readSection([fragment], layout, section, widthOf(layout, section), from, into);
 
 /**
  * Reads entries of consecutive fragments, and compares each checksum at the end of a fragment. Callers must read
@@ -278,7 +285,7 @@ async function readSection(
   ];
   const missing = ranges.filter((one) => one.bytes.length > 0 && !copyAhead(ahead, one));
   if (missing.length > 0) {
-    await readFile(file, async (handle) => {
+    await readStageFile(file, async (handle) => {
       for (const { at, bytes } of missing) await readFully(handle, bytes, at);
     });
   }
@@ -309,7 +316,7 @@ export async function readWholeColumn(
 ): Promise<void> {
   const starts = new Uint32Array(layout.fragments + 1);
   const sums = new Uint32Array(layout.fragments);
-  await readFile(file, async (handle) => {
+  await readStageFile(file, async (handle) => {
     const { total } = await readStarts(handle, file, layout, 0, starts);
     await readFully(handle, bytesOfWords(sums), sumStart(layout, column, 0));
     await readFully(handle, bytesOfWords(into), sectionStart(layout, total, column));
@@ -320,8 +327,11 @@ export async function readWholeColumn(
   if (!isRight) throw await setAside(file);
 }
 
-/** Reads from a fragment file. Throws a `malformed-file` error for a missing, damaged or truncated file. */
-async function readFile<T>(file: string, read: (handle: OpenFile) => Promise<T>): Promise<T> {
+/** Reads from a file of a stage. Throws a `malformed-file` error for a missing, damaged or truncated file. */
+export async function readStageFile<T>(
+  file: string,
+  read: (handle: OpenFile) => Promise<T>,
+): Promise<T> {
   try {
     return await withFile(file, "r", read);
   } catch (error) {
@@ -346,7 +356,7 @@ const damaged = (file: string, what: string, cause: unknown): Error =>
     cause === undefined ? {} : { cause },
   );
 
-const bytesOfWords = ({ buffer, byteOffset, byteLength }: Uint32Array): Uint8Array =>
+export const bytesOfWords = ({ buffer, byteOffset, byteLength }: Uint32Array): Uint8Array =>
   new Uint8Array(buffer, byteOffset, byteLength);
 
 /** Runs `action` for all items and their indices, one group at a time, and returns the results. */

@@ -100,6 +100,26 @@ export async function noteSeen(job: JobContext, stage: SeenStage, task: number):
   }
 }
 
+/** Returns a record of the inputs of a task as text. */
+export const recordOf = async (job: JobContext, stage: SeenStage, task: number): Promise<string> =>
+  JSON.stringify(await lookAt(job, stage, task));
+
+/**
+ * Compares the inputs of a task with the record in a file. Throws an `attribute` error if an input has changed, or a
+ * `malformed-file` error for a damaged record.
+ */
+export async function checkRecord(
+  job: JobContext,
+  stage: SeenStage,
+  task: number,
+  record: string,
+  file: string,
+): Promise<void> {
+  const before = parseSeen(record, file);
+  const name = firstOther(before, await lookAt(job, stage, task));
+  if (name !== undefined && !isOwnChange(job, stage, name)) throw changedSince(job, name);
+}
+
 /** Compares a task's inputs with their recorded state. Throws an `attribute` error if an input has changed. */
 export async function checkStill(
   job: JobContext,
@@ -130,11 +150,12 @@ export const checkChanged = (job: JobContext, task: number): Promise<boolean> =>
 
 /** The result is false for a task without a record. */
 async function compare(job: JobContext, stage: SeenStage, task: number): Promise<boolean> {
-  const before = await readSeen(seenFile(job.folder, stage, task));
-  if (before === null) return false;
-  const name = firstOther(before, await lookAt(job, stage, task));
-  if (name === undefined || isOwnChange(job, stage, name)) return true;
-  throw changedSince(job, name);
+  const file = seenFile(job.folder, stage, task);
+  const record = await findText(file);
+  // A task has no record before it begins, or if none of its inputs can change.
+  if (record === null) return false;
+  await checkRecord(job, stage, task, record, file);
+  return true;
 }
 
 const firstOther = (before: Readonly<Record<string, unknown>>, now: Seen): string | undefined =>
@@ -180,10 +201,8 @@ export function changedWhileRead({ folder, spec }: JobContext, name: string): Te
   });
 }
 
-async function readSeen(file: string): Promise<Readonly<Record<string, unknown>> | null> {
-  const text = await findText(file);
-  // A task has no record before it begins, or if none of its inputs can change.
-  if (text === null) return null;
+/** Parses a record of inputs. Throws a `malformed-file` error for other text. */
+export function parseSeen(text: string, file: string): Readonly<Record<string, unknown>> {
   try {
     const seen: unknown = JSON.parse(text);
     if (typeof seen === "object" && seen !== null) return { ...seen };
