@@ -7,7 +7,7 @@ import { test } from "node:test";
 import { checkJobIn, rootsFrom, type Roots } from "../../src/arrays/chunked/job/roots.ts";
 import { readSpec } from "../../src/arrays/chunked/job/spec-file.ts";
 import { startPool } from "../../src/arrays/chunked/run/pool.ts";
-import { isLocal } from "../../src/arrays/distributed/probe.ts";
+import { isLocal } from "../../src/arrays/distributed/redis-url.ts";
 import { createWorker } from "../../src/entries/bullmq.ts";
 import { add, makeHome, makeJob, MEMORY, readAll, storeInputs } from "../support/job-files.ts";
 import { assertRejected } from "../support/refusal.ts";
