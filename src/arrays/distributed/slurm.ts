@@ -68,18 +68,7 @@ const END = "END_OF_NDSCATTER_TASKS";
  *
  * @example
  * ```ts
- * import { openArray } from "ndscatter/zarr";
- *
- * const [data, indices] = await Promise.all([openArray("table.zarr"), openArray("ids.npy")]);
- * await createJob({
- *   folder: "job",
- *   call: { function: "gatherND" },
- *   data,
- *   indices,
- *   out: { format: "zarr", path: "rows.zarr" },
- *   memory: 2 ** 28,
- *   threads: 1,
- * });
+ * await createJob(request); // see `createJob` for the request
  * const script = await slurmScript(await openJob("job"), { command: ["npx", "ndscatter"] });
  * console.log(script.split("\n")[0]); // #!/bin/sh
  * ```
@@ -87,12 +76,8 @@ const END = "END_OF_NDSCATTER_TASKS";
 export async function slurmScript(job: Job, options: SlurmOptions = {}): Promise<string> {
   checkJob(job);
   checkOptions(options);
-  let most = 0;
-  if ((await remainingTasks(job, "finish")).length > 0)
-    for (const { name } of job.stages)
-      // oxlint-disable-next-line no-await-in-loop -- a few stages
-      most = Math.max(most, (await remainingTasks(job, name)).length);
-  return printSlurmScript(job, most, options);
+  const left = await Promise.all(job.stages.map(({ name }) => remainingTasks(job, name)));
+  return printSlurmScript(job, Math.max(...left.map(({ length }) => length)), options);
 }
 
 /** Prints a script for a job whose stages have at most `tasks` unfinished tasks each. */

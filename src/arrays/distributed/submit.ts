@@ -80,8 +80,6 @@ type Progress = Omit<SubmitProgress, "workers">;
 
 /** Returns the progress of a job, or null if the job is done. Throws the error of the first bad index. */
 async function progressOf(job: Job): Promise<Progress | null> {
-  // The last stage is checked first, because after it files of earlier stages may be missing.
-  if ((await remainingTasks(job, "finish")).length === 0) return null;
   for (const { name: stage, tasks } of job.stages) {
     // oxlint-disable-next-line no-await-in-loop -- a few stages
     const { length: left } = await remainingTasks(job, stage);

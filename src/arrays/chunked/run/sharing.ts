@@ -160,7 +160,7 @@ export async function untilListed(
     try {
       return await run();
     } catch (error) {
-      const isListed = pause > CHUNKED.unlisted || (await areListed(job));
+      const isListed = pause >= CHUNKED.unlisted || (await areListed(job));
       if (!isTensorError(error, "engine") || isListed) throw error;
       await sleep(pause, undefined, signal === undefined ? {} : { signal });
     }
