@@ -125,9 +125,9 @@ class Sharing {
     return true;
   }
 
-  /** Ends the claim of a task that has ended. */
+  /** Ends the claim of a task that has ended. A claim that cannot be removed only delays other processes. */
   async release(task: number): Promise<void> {
-    if (this.#claims.delete(task)) await fs.rm(this.#fileOf(task), { force: true });
+    if (this.#claims.delete(task)) await fs.rm(this.#fileOf(task)).catch(() => {});
   }
 
   readonly #fileOf = (task: number): string =>
