@@ -70,7 +70,7 @@ function stagesOf({ data, updates, chunk, block, latency }, times) {
       tasks: blocks,
       // A block is read, and written in another order.
       bytes: 2 * block,
-      seconds: (times.partition * block) / 1e6 + times.queue + 2 * latency,
+      seconds: (times.partition * block) / 1e6 + 2 * latency,
     },
     {
       name: "apply",
@@ -78,20 +78,19 @@ function stagesOf({ data, updates, chunk, block, latency }, times) {
       // The chunk is read and written, the updates are read.
       bytes: 2 * chunk + share,
       // One read per fragment, in sequence.
-      seconds: (times.apply * (chunk + share)) / 1e6 + times.queue + blocks * latency,
+      seconds: (times.apply * (chunk + share)) / 1e6 + blocks * latency,
     },
   ];
 }
 
 /** Returns the lower bound of any schedule, by resource, in seconds. */
-function boundsOf(stages, { machines, threads, network, storage }, times) {
+function boundsOf(stages, { machines, threads, network, storage }) {
   const sum = (of) => stages.reduce((total, stage) => total + stage.tasks * of(stage), 0);
   const bytes = sum((stage) => stage.bytes);
   return {
     threads: sum(({ seconds, bytes: own }) => seconds + own / network) / (machines * threads),
     network: bytes / (machines * network),
     storage: bytes / storage,
-    redis: sum(() => times.redis),
   };
 }
 
@@ -99,7 +98,7 @@ function boundsOf(stages, { machines, threads, network, storage }, times) {
  * One stage. Each thread takes a task, moves its bytes at a rate shared by all active threads, and computes.
  * @returns the seconds of the stage, and the number of tasks that ran again
  */
-function simulate(stage, cluster, times, random) {
+function simulate(stage, cluster, random) {
   const { machines, threads, network, storage, loss } = cluster;
   const transfer = stage.bytes / Math.min(network / threads, storage / (machines * threads));
   const step = Math.min(stage.seconds, stage.bytes / network, transfer) / STEPS;
@@ -107,18 +106,11 @@ function simulate(stage, cluster, times, random) {
   const bytes = new Float64Array(machines * threads).fill(-1);
   const seconds = new Float64Array(machines * threads);
   const back = new Float64Array(machines);
-  const lostUntil = [];
   let waiting = stage.tasks;
   let done = 0;
   let again = 0;
   let time = 0;
-  let dispatches = 0;
   for (; done < stage.tasks; time += step) {
-    while (lostUntil.length > 0 && lostUntil[0] <= time) {
-      lostUntil.shift();
-      waiting++;
-    }
-    dispatches = Math.min(dispatches + step / times.redis, machines * threads);
     let movers = 0;
     const moving = new Uint32Array(machines);
     for (let machine = 0; machine < machines; machine++) {
@@ -127,11 +119,10 @@ function simulate(stage, cluster, times, random) {
       for (let at = machine * threads; at < (machine + 1) * threads; at++) {
         if (isLost && bytes[at] >= 0) {
           bytes[at] = -1;
-          lostUntil.push(time + times.notice);
+          waiting++;
           again++;
-        } else if (!isLost && bytes[at] < 0 && waiting > 0 && dispatches >= 1) {
+        } else if (!isLost && bytes[at] < 0 && waiting > 0) {
           waiting--;
-          dispatches--;
           bytes[at] = stage.bytes;
           // Tasks differ: some chunks have more updates, some processors are busy.
           seconds[at] = stage.seconds * (0.8 + 0.4 * random());
@@ -204,9 +195,9 @@ console.log(`a fragment has ${(fragment / 1000).toFixed(1)} kB\n`);
 const rows = machines.map((count) => {
   const sized = { ...cluster, machines: count };
   const random = randomFrom(seed);
-  const parts = stages.map((stage) => simulate(stage, sized, times, random));
+  const parts = stages.map((stage) => simulate(stage, sized, random));
   const total = parts.reduce((sum, part) => sum + part.seconds, 0);
-  const bounds = Object.entries(boundsOf(stages, sized, times));
+  const bounds = Object.entries(boundsOf(stages, sized));
   const [limit, bound] = bounds.reduce((most, one) => (one[1] > most[1] ? one : most));
   return [
     String(count),

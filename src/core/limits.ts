@@ -206,6 +206,8 @@ export const CHUNKED = {
   /** Interval, in ms, at which a process that works on a job records its presence; older records are ignored. */
   record: 5000,
   stale: 60_000,
+  /** Time, in ms, after which a network file system must list the files of other machines: NFS takes up to a minute. */
+  unlisted: 64_000,
 };
 
 /** Limits for result memory that is kept for later results. */
@@ -354,29 +356,23 @@ export const HTTP = {
 
 /** Limits for jobs in a queue, with times in ms. */
 export const DISTRIBUTED = {
-  /** Maximum queue jobs of a stage: a queue job takes 1 kB of Redis, and 10,000 keep 1,000 threads busy to the end. */
-  jobs: 10_000,
-  /** Maximum number of queue jobs added by one command, during which Redis does nothing else. */
-  batch: 500,
-  /** Delay before the first retry of a task, doubled for each later retry. */
-  backoff: 1000,
+  /** Maximum number of queue entries of a job. A worker holds one entry; an entry takes 1 kB of Redis. */
+  entries: 256,
   /** Lifetime of a lock, renewed after half of it; workers look for expired locks at intervals of `stalled`. */
   lock: 6000,
   stalled: 3000,
-  /** Delay of a worker that cannot see a job's folder, so that other workers can take the task. */
+  /** Maximum workers that an entry may lose: a task that exceeds memory kills every worker that runs it. */
+  lost: 3,
+  /** Delay of a worker after an error, so that it does not take all entries of a job that it cannot run. */
   blind: 2000,
   /** Interval between checks of a job's folder. */
   period: 200,
-  /** Interval between a worker's heartbeats. A worker is reported as silent after `silent` without a heartbeat. */
-  sign: 2000,
-  silent: 7000,
-  /** Interval between worker counts. */
-  count: 3000,
-  /** Maximum checks that see a complete root job in the queue but an incomplete job folder on this machine. */
-  differences: 30,
+  /** Interval at which a submitter adds missing entries and looks for errors, and a worker for a withdrawal. */
+  look: 2000,
+  withdrawn: 500,
   /** Maximum wait for Redis when a job is removed from the queue. */
   withdrawal: 3000,
-  /** Time for which Redis remembers that a job was withdrawn: a week, which is longer than tasks stay in the queue. */
+  /** Time for which Redis remembers that a job was withdrawn: a week. */
   takenBack: 604_800_000,
   /** Maximum time that a closing worker waits for an unreachable Redis. */
   goodbye: 3000,

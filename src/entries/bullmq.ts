@@ -20,32 +20,12 @@
  * @module
  */
 
-import { packageVersion } from "../arrays/chunked/job/package-version.ts";
-import { jobFailure, openJob, remainingTasks } from "../arrays/chunked/job/job.ts";
-import { startPool } from "../arrays/chunked/run/pool.ts";
-import { isThere } from "../arrays/boxes/file.ts";
-import type { Core } from "../arrays/distributed/core.ts";
 import { submit, type SubmitOptions } from "../arrays/distributed/submit.ts";
 import { startWorker, type JobWorker, type WorkerOptions } from "../arrays/distributed/worker.ts";
 
-export type { Connection } from "../arrays/distributed/packages.ts";
+export type { Connection } from "../arrays/distributed/redis-url.ts";
 export type { SubmitOptions, SubmitProgress } from "../arrays/distributed/submit.ts";
-export type { TasksDone } from "../arrays/distributed/task-runner.ts";
-export type { JobWorker, WorkerOptions } from "../arrays/distributed/worker.ts";
-
-/** Returns true if the folder can be read, and false if it cannot, for any reason. */
-const isSeen = (folder: string): Promise<boolean> => isThere(folder).catch(() => false);
-
-const CORE: Core = {
-  get version() {
-    return packageVersion();
-  },
-  openJob,
-  isSeen,
-  remainingTasks,
-  jobFailure,
-  startPool,
-};
+export type { JobWorker, TasksDone, WorkerOptions } from "../arrays/distributed/worker.ts";
 
 /**
  * Submits the job in a folder, and waits until it is complete. Several submitters of the same job share its tasks.
@@ -53,8 +33,8 @@ const CORE: Core = {
  *
  * @param folder the path of the job folder, which all workers must see
  * @param options the connection to Redis, and the number of attempts
- * @throws TensorError for the first bad index; `malformed-file` if the folder does not contain a job; `engine` if a
- *   task has failed as often as allowed, Redis is unreachable or packages are missing; the signal's reason if the
+ * @throws TensorError for the first bad index; `malformed-file` if the folder does not contain a job; `engine` if
+ *   workers have failed as often as allowed, Redis is unreachable or packages are missing; the signal's reason if the
  *   signal aborts
  *
  * @example
@@ -63,7 +43,7 @@ const CORE: Core = {
  * ```
  */
 export const submitJob = (folder: string, options: SubmitOptions): Promise<void> =>
-  submit(CORE, folder, options);
+  submit(folder, options);
 
 /**
  * Starts a worker in this process, for all jobs in a queue.
@@ -83,5 +63,4 @@ export const submitJob = (folder: string, options: SubmitOptions): Promise<void>
  * process.once("SIGTERM", () => worker.close());
  * ```
  */
-export const createWorker = (options: WorkerOptions): Promise<JobWorker> =>
-  startWorker(CORE, options);
+export const createWorker = (options: WorkerOptions): Promise<JobWorker> => startWorker(options);

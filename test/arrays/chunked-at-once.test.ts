@@ -6,15 +6,17 @@ import * as path from "node:path";
 import { test } from "node:test";
 import { scatterChunked } from "../../src/arrays/chunked/functions.ts";
 import { createJob } from "../../src/arrays/chunked/job/create-job.ts";
-import { runJob } from "../../src/arrays/chunked/run/run-job.ts";
+import { runJob, type JobProgress } from "../../src/arrays/chunked/run/run-job.ts";
 import { Runner } from "../../src/arrays/chunked/run/runner.ts";
 import { tensor } from "../../src/core/tensor/tensor.ts";
 import { writeNpy } from "../../src/entries/npy.ts";
 import { openArray } from "../../src/entries/zarr.ts";
 import { caseCount } from "../support/cases.ts";
 import { makeHome, MEMORY, readAll, storeInputs } from "../support/job-files.ts";
+import { setLimits } from "../support/limits.ts";
 import { WITHOUT_NODE_ITSELF } from "../support/platform.ts";
 import { SEED, seedOf } from "../support/random.ts";
+import { assertRejected } from "../support/refusal.ts";
 import { inSteps, inTurns, orderFrom, type Order, type Turn } from "../support/stepped-files.ts";
 
 type Output = "out.zarr" | "out.npy" | "data.zarr";
@@ -135,40 +137,74 @@ for (const [what, turns] of TURNS) {
   );
 }
 
-test("two runs of one job share its tasks", async () => {
+/** A gather of rows in reverse, from one NPY file into another, in blocks of two. */
+async function makeGather(size: number) {
   const home = makeHome();
   const at = (file: string): string => path.join(home, file);
-  const rows = Array.from({ length: 400 }, (_, row) => row);
-  fs.writeFileSync(at("data.npy"), writeNpy(tensor("int32", [400], rows)));
-  const ids = tensor("int64", [400, 1], rows.toReversed().map(BigInt));
+  const rows = Array.from({ length: size }, (_, row) => row);
+  fs.writeFileSync(at("data.npy"), writeNpy(tensor("int32", [size], rows)));
+  const ids = tensor("int64", [size, 1], rows.toReversed().map(BigInt));
   fs.writeFileSync(at("ids.npy"), writeNpy(ids));
   const [data, indices] = await Promise.all(
     [at("data.npy"), at("ids.npy")].map((file) => openArray(file)),
   );
   const out = { format: "npy", path: at("out.npy") } as const;
   const call = { function: "gatherND", options: {} };
-  const limits = { memory: MEMORY, threads: 0 };
-  const { stages } = await createJob({
-    folder: at("job"),
-    call,
-    data,
-    indices,
-    out,
-    ...limits,
-    blockShape: [2],
+  const request = { folder: at("job"), call, data, indices, out, blockShape: [2] };
+  const { stages } = await createJob({ ...request, ...HERE });
+  const assertRight = async (): Promise<void> =>
+    assert.deepEqual(await readAll(at("out.npy")), rows.toReversed());
+  return { folder: at("job"), stages, assertRight };
+}
+
+const HERE = { memory: MEMORY, threads: 0 };
+
+for (const [runs, size] of [
+  [2, 400],
+  [8, 200],
+] as const) {
+  test(`${runs} runs of one job share its tasks`, async () => {
+    const { folder, stages, assertRight } = await makeGather(size);
+    const { run } = Runner.prototype;
+    let begun = 0;
+    Runner.prototype.run = function (this: Runner, ...task) {
+      begun++;
+      return run.apply(this, task);
+    };
+    try {
+      await Promise.all(Array.from({ length: runs }, () => runJob(folder, HERE)));
+    } finally {
+      Runner.prototype.run = run;
+    }
+    const tasks = stages.reduce((sum, stage) => sum + stage.tasks, 0);
+    assert.ok(tasks > size && begun < 1.15 * tasks, `${begun} begun, of ${tasks}`);
+    await assertRight();
   });
-  const { run } = Runner.prototype;
-  let begun = 0;
-  Runner.prototype.run = function (this: Runner, ...task) {
-    begun++;
-    return run.apply(this, task);
+}
+
+test("tasks that killed processes have claimed are run", async () => {
+  const { folder, stages, assertRight } = await makeGather(40);
+  for (const { name, tasks } of stages)
+    for (let task = 0; task < tasks; task++)
+      fs.writeFileSync(path.join(folder, "workers", `${name}-${task}`), "");
+  await Promise.all([runJob(folder, HERE), runJob(folder, HERE)]);
+  await assertRight();
+});
+
+test("the last task waits until a listing shows the tasks of other machines", async () => {
+  const { folder, assertRight } = await makeGather(40);
+  const restore = setLimits({ CHUNKED: { unlisted: 640 } });
+  const [file, hidden] = [path.join(folder, "placed", "7"), `${folder}-hidden`];
+  const hide = ({ stage, done, tasks }: JobProgress, ms: number): void => {
+    if (stage !== "place" || done < tasks) return;
+    fs.renameSync(file, hidden);
+    if (ms < Infinity) setTimeout(() => fs.renameSync(hidden, file), ms);
   };
-  try {
-    await Promise.all([runJob(at("job"), limits), runJob(at("job"), limits)]);
-  } finally {
-    Runner.prototype.run = run;
-  }
-  const tasks = stages.reduce((sum, stage) => sum + stage.tasks, 0);
-  assert.ok(tasks > 400 && begun < 1.2 * tasks, `${begun} begun, of ${tasks}`);
-  assert.deepEqual(await readAll(at("out.npy")), rows.toReversed());
+  const onProgress = (progress: JobProgress): void => hide(progress, Infinity);
+  await assertRejected("engine", { got: 1 }, () => runJob(folder, { ...HERE, onProgress }));
+  fs.renameSync(hidden, file);
+  setLimits({ CHUNKED: { unlisted: 64_000 } });
+  const onSecond = (progress: JobProgress): void => hide(progress, 200);
+  await runJob(folder, { ...HERE, onProgress: onSecond }).finally(restore);
+  await assertRight();
 });

@@ -4,9 +4,10 @@ import assert from "node:assert/strict";
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { test } from "node:test";
+import { freeSpaceOf } from "../../src/arrays/chunked/job/disk.ts";
 import { removeJob } from "../../src/arrays/chunked/job/job-folder.ts";
 import { openContext, openJob, remainingTasks } from "../../src/arrays/chunked/job/job.ts";
-import { startPool, type TaskPool } from "../../src/arrays/chunked/run/pool.ts";
+import { startPool, startPoolWith, type TaskPool } from "../../src/arrays/chunked/run/pool.ts";
 import { readSpec } from "../../src/arrays/chunked/job/spec-file.ts";
 import { runTask } from "../../src/arrays/chunked/run/tasks.ts";
 import { Workspace } from "../../src/arrays/chunked/stages/workspace.ts";
@@ -119,3 +120,35 @@ test("a job in a moved folder is another one for its tasks", async () => {
   await pool.end();
   assert.deepEqual(await readAll(path.join(home, "out.zarr")), filled(6));
 });
+
+test("a task reports that its job was removed while the task ran", async () => {
+  const home = makeHome();
+  await storeInputs(home);
+  const folder = await makeJob(home, add);
+  const pool = startPoolWith({ threads: 0, memory: MEMORY }, async () => {
+    await removeJob(folder);
+    return freeSpaceOf(home);
+  });
+  await assertRejected("malformed-file", { file: folder }, () => pool.run(folder, "partition", 0));
+  await pool.end();
+});
+
+for (const threads of [0, 1]) {
+  test(`tasks of a removed job leave the job that now has its folder alone, with ${threads} threads`, async () => {
+    const home = makeHome();
+    await storeInputs(home);
+    const folder = await makeJob(home, add);
+    const { id } = await openJob(folder);
+    await removeJob(folder);
+    const later = await openJob(await makeJob(home, max));
+    const pool = startPool({ threads, memory: MEMORY });
+    const runOf = (job: string) => pool.run(folder, "partition", 0, undefined, job);
+    const fields = { key: "folder", file: folder, got: later.id, expected: id };
+    await assertRejected("attribute", fields, () => runOf(id));
+    assert.deepEqual(fs.readdirSync(path.join(folder, "shuffle")), []);
+    // A pool that knows the removed job runs the tasks of the later one.
+    await runOf(later.id);
+    assert.deepEqual(await remainingTasks(later, "partition"), []);
+    await pool.end();
+  });
+}

@@ -14,6 +14,7 @@ import { makeRealJob } from "./distributed/real-job.ts";
 import { startRedis, type RedisServer } from "./distributed/redis-server.ts";
 import { MAIN } from "../support/cli.ts";
 import { add, makeJob, max, readAll, storeInputs } from "../support/job-files.ts";
+import { randomFrom, seedOf } from "../support/random.ts";
 import { exitOnSignals, ProcessGroup } from "../../scripts/process-group.js";
 
 const skip = WITHOUT_QUEUE;
@@ -42,10 +43,21 @@ afterEach(async () => {
 /** Where the command finds BullMQ. */
 const cwd = PACKAGES;
 
-function addWorkers(count: number): void {
-  const args = ["job", "worker", "--redis", redis.url, "--threads", "1", "--memory", "256M"];
+/** `limit` is a command of the shell that limits what the workers may use. */
+function addWorkers(count: number, url = redis.url, limit = "true"): void {
+  const args = ["job", "worker", "--redis", url, "--threads", "1", "--memory", "256M"];
   for (let at = 0; at < count; at++) {
-    workers.push(new ProcessGroup([process.execPath, MAIN, ...args], { cwd }));
+    const command = ["sh", "-c", `${limit}; exec "$@"`, "sh", process.execPath, MAIN, ...args];
+    workers.push(new ProcessGroup(command, { cwd }));
+  }
+}
+
+/** Waits until all workers listen to the queue. */
+async function untilReady(): Promise<void> {
+  const isReady = ({ output }: ProcessGroup): boolean => output.includes("waiting for tasks");
+  for (let attempt = 0; !workers.every(isReady); attempt++) {
+    assert.ok(attempt < 3000, "waited 30 s for workers");
+    await sleep(10);
   }
 }
 
@@ -138,3 +150,97 @@ test("the command submits, and goes on after Ctrl-C", { skip }, async () => {
   assert.deepEqual(await second.ended, { status: 0, signal: null }, second.output);
   assert.ok(isRight(out));
 });
+
+/** Files of a worker may have at most 512 bytes. */
+const SMALL_FILES = "ulimit -f 1";
+
+test("an error of the machine ends the job after some attempts", { skip }, async () => {
+  const { folder, isRight } = await makeRealJob(home, 11);
+  addWorkers(1, redis.url, SMALL_FILES);
+  await untilReady();
+  const notes: string[] = [];
+  const onNote = (note: string): void => void notes.push(note);
+  const how = { connection: redis.url, from: PACKAGES, attempts: 2, onNote };
+  await assert.rejects(submitJob(folder, how), (error) => {
+    assert.ok(isTensorError(error, "engine"), String(error));
+    assert.match(error.message, /^the job failed on \S+ \(process \d+\): EFBIG: .*/);
+    // While the worker waits for its next attempt, no worker is at work.
+    assert.deepEqual(
+      notes.filter((note) => !note.startsWith("no worker")),
+      [error.message],
+    );
+    return true;
+  });
+  addWorkers(1);
+  await submit(folder);
+  assert.ok(isRight());
+});
+
+test("errors of one machine do not end a job with which another gets on", { skip }, async () => {
+  const { folder, isRight } = await makeRealJob(home, 12);
+  addWorkers(2, redis.url, SMALL_FILES);
+  addWorkers(1);
+  await untilReady();
+  await submitJob(folder, { connection: redis.url, from: PACKAGES, attempts: 1 });
+  assert.ok(isRight());
+});
+
+test("a worker that stands still holds nobody up", { skip }, async () => {
+  const { folder, isRight } = await makeRealJob(home, 8);
+  addWorkers(2);
+  const result = submit(folder);
+  await untilDone(folder, "partition", 5);
+  workers[0]?.child.kill("SIGSTOP");
+  await result;
+  assert.ok(isRight());
+});
+
+test("SIGTERM ends a worker, and the other goes on", { skip }, async () => {
+  const { folder, isRight } = await makeRealJob(home, 9);
+  addWorkers(2);
+  const result = submit(folder);
+  await untilDone(folder, "partition", 5);
+  workers[0]?.child.kill("SIGTERM");
+  assert.equal((await workers[0]?.ended)?.status, 0);
+  await result;
+  assert.ok(isRight());
+});
+
+test("a worker whose Redis is gone ends its job, and then on SIGTERM", { skip }, async () => {
+  const own = await startRedis();
+  const { folder, isRight } = await makeRealJob(home, 10);
+  addWorkers(1, own.url);
+  const result = submitJob(folder, { connection: own.url, from: PACKAGES });
+  await untilDone(folder, "partition", 5);
+  await own.end();
+  await result;
+  assert.ok(isRight());
+  workers[0]?.child.kill("SIGTERM");
+  const ended = workers[0]?.ended.then(({ status }) => status);
+  assert.equal(await Promise.race([ended, sleep(20_000, "it still runs")]), 0);
+});
+
+const FIRST = seedOf("bullmq-jobs");
+
+for (let seed = FIRST; seed < FIRST + Number(process.env["JOBS"] ?? 5); seed++) {
+  test(`a job among random faults gives the bits of one loop, seed ${seed}`, { skip }, async () => {
+    const random = randomFrom(seed);
+    const { folder, isRight } = await makeRealJob(home, seed);
+    addWorkers(3);
+    const results = Array.from({ length: 1 + random(2) }, () => submit(folder));
+    const over = Promise.all(results);
+    for (let fault = 0; fault < 8 && !isRight(); fault++) {
+      await sleep(random(800));
+      const worker = workers[random(workers.length)];
+      const kind = random(5);
+      if (kind === 0) await redis.command("FLUSHALL");
+      else if (kind === 1) worker?.child.kill("SIGKILL");
+      else if (kind === 2) worker?.child.kill("SIGSTOP");
+      else if (kind === 3) worker?.child.kill("SIGTERM");
+      else for (const one of workers) one.child.kill("SIGCONT");
+      addWorkers(Number(kind > 0 && kind < 4));
+    }
+    await over;
+    assert.ok(isRight());
+  });
+}

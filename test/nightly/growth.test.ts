@@ -45,7 +45,7 @@ const CLUSTERS = [
 
 for (const options of CLUSTERS) {
   test(`no job is faster than its resources allow: ${options.join(" ") || "as documented"}`, () => {
-    // Processors, networks, the file system and Redis, each for itself.
+    // Processors, networks and the file system, each for itself.
     const rows = simulate("--machines", "1,4,16", ...options);
     assert.equal(rows.length, 3);
     for (const [machines, , , hours, least] of rows) {

@@ -1,4 +1,4 @@
-/** Jobs on a Slurm of three nodes, one of which is lost in the middle of a task: those of the stub, and a real one. */
+/** Jobs on a Slurm of three nodes, one of which is lost in the middle of a task. */
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
@@ -7,9 +7,7 @@ import * as os from "node:os";
 import * as path from "node:path";
 import { after, before, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
-import { openJob } from "../../src/entries/chunked.ts";
-import { slurmScript, type SlurmOptions } from "../../src/arrays/distributed/slurm.ts";
+import { openJob, slurmScript, workersOf, type SlurmOptions } from "../../src/entries/chunked.ts";
 import { makeRealJob } from "./distributed/real-job.ts";
 import {
   NODES,
@@ -17,7 +15,6 @@ import {
   WITHOUT_SLURM,
   type SlurmCluster,
 } from "./distributed/slurm-cluster.ts";
-import { STUB_CORE, stubRuns, writeStubJob, type StubJob } from "./distributed/stub-core.ts";
 import { MAIN } from "../support/cli.ts";
 import { openAddresses } from "../support/listeners.ts";
 import { exitOnSignals } from "../../scripts/process-group.js";
@@ -40,127 +37,66 @@ after(async () => {
   fs.rmSync(home, { recursive: true });
 });
 
-const program = (name: string): string =>
-  fileURLToPath(new URL(`distributed/${name}.js`, import.meta.url));
-
-/** What the script calls on a node. */
-const COMMAND = [process.execPath, program("stub-task")];
-
-const STAGES: StubJob["stages"] = [
-  { name: "partition", tasks: 5 },
-  { name: "apply", tasks: 4 },
-  { name: "finish", tasks: 1 },
-];
-const ALL = STAGES.flatMap(({ name, tasks }) =>
-  Array.from({ length: tasks }, (_, task) => `${name} ${task}`),
-);
-
-let jobs = 0;
-const makeJob = (more: Partial<StubJob> = {}): string =>
-  writeStubJob(path.join(home, `job ${jobs}`), {
-    id: `job-${jobs++}`,
-    stages: STAGES,
-    milliseconds: 100,
-    ...more,
-  });
-
-/** Runs a script as a user does: `... --slurm | sh`. */
-function sh(script: string): void {
-  const { status, stderr } = spawnSync("sh", { input: script, env: cluster.env, encoding: "utf8" });
-  assert.equal(status, 0, stderr);
+/** Runs the script of a job as a user does: `... --slurm | sh`. @returns its status */
+async function submit(folder: string, options: SlurmOptions = {}): Promise<number | null> {
+  const own = { command: [process.execPath, MAIN], logs: home, memory: 2 ** 28, ...options };
+  const script = await slurmScript(await openJob(folder), { tasksPerElement: 20, ...own });
+  const run = spawnSync("sh", { input: script, env: cluster.env, encoding: "utf8" });
+  assert.equal(run.error, undefined);
+  return run.status;
 }
 
-/** Submits what remains of a job of the stub. */
-async function submit(folder: string, options: SlurmOptions = {}): Promise<void> {
-  const own = { command: COMMAND, logs: home, memory: 2 ** 28 };
-  const job = await STUB_CORE.openJob(folder);
-  sh(await slurmScript(job, { ...own, ...options }, STUB_CORE));
-}
-
-/** Waits until Slurm has nothing left to do. */
-async function settle(): Promise<void> {
-  for (let attempt = 0; attempt < 700; attempt++) {
-    if (cluster.queue().length === 0) return;
-    await sleep(100);
+/** Waits until a condition holds. */
+async function until(condition: () => boolean | Promise<boolean>, what: string): Promise<void> {
+  for (let attempt = 0; !(await condition()); attempt++) {
+    assert.ok(attempt < 2000, `waited for ${what}`);
+    await sleep(50);
   }
-  assert.fail(`waited 70 s for ${cluster.queue().join(", ")}`);
 }
 
-const remaining = async (folder: string): Promise<string[]> => {
-  const job = await STUB_CORE.openJob(folder);
-  const lists = STAGES.map(async ({ name }) =>
-    (await STUB_CORE.remainingTasks(job, name)).map((task) => `${name} ${task}`),
-  );
-  return (await Promise.all(lists)).flat();
-};
+const settle = (): Promise<void> => until(() => cluster.queue().length === 0, "Slurm");
 
 test("Slurm listens on loopback addresses only", { skip }, () => {
   assert.ok(cluster.processes().length > NODES.length);
   assert.deepEqual(openAddresses(cluster.processes()), []);
 });
 
-test("a bad index ends the job before the stage behind it begins", { skip }, async () => {
-  const { folder } = await makeRealJob(home, 6, { bad: 12_345 });
-  const command = path.join(home, "noting");
-  const words = [process.execPath, MAIN].map((word) => `'${word}'`).join(" ");
-  const notes = `${folder}.stages`;
-  const note = `echo "$4" >> '${notes.replaceAll("'", String.raw`'\''`)}'`;
-  fs.writeFileSync(command, `#!/bin/sh\n${note}\nexec ${words} "$@"\n`, { mode: 0o755 });
-  const own = { command: [command], logs: home, memory: 2 ** 28 };
-  sh(await slurmScript(await openJob(folder), { ...own, tasksPerElement: 16 }));
+test("a bad index ends the job, and the script that waits", { skip }, async () => {
+  const { folder, isRight } = await makeRealJob(home, 6, { bad: 12_345 });
+  assert.equal(await submit(folder, { wait: true }), 1);
   await settle();
-  const stages = new Set(fs.readFileSync(notes, "utf8").trim().split("\n"));
-  assert.deepEqual([...stages], ["partition"]);
+  assert.ok(!isRight());
 });
 
-test("a job in ranges, and the script run twice", { skip }, async () => {
-  const folder = makeJob();
-  await submit(folder, { tasksPerElement: 2 });
-  await submit(folder, { tasksPerElement: 3 });
+test("the elements of two scripts share a job, which the second waits for", { skip }, async () => {
+  const { folder, isRight } = await makeRealJob(home, 7);
+  assert.equal(await submit(folder), 0);
+  assert.equal(await submit(folder, { wait: true }), 0);
+  assert.ok(isRight());
   await settle();
-  assert.deepEqual(await remaining(folder), []);
-  assert.deepEqual([...new Set(stubRuns(folder))].sort(), ALL.toSorted());
-  const nodes = fs.readFileSync(path.join(folder, "nodes"), "utf8").trim().split("\n");
-  assert.ok(new Set(nodes.map((line) => line.split(" ")[0])).size > 1, nodes.join("\n"));
-});
-
-test("a task that fails takes what depends on it from the queue", { skip }, async () => {
-  const folder = makeJob({ damaged: { stage: "partition", task: 2 } });
-  await submit(folder);
-  await settle();
-  assert.deepEqual(await remaining(folder), [
-    "partition 2",
-    ...ALL.filter((task) => !task.startsWith("partition")),
-  ]);
-  writeStubJob(folder, { id: "again", stages: STAGES, milliseconds: 10 });
-  await submit(folder);
-  await settle();
-  assert.deepEqual(await remaining(folder), []);
-  // Of a stage that was done in part only the rest was submitted.
-  assert.equal(stubRuns(folder).length, ALL.length + 1);
+  // The script of a job that is done submits nothing.
+  assert.equal(await submit(folder), 0);
+  assert.deepEqual(cluster.queue(), []);
 });
 
 test("a chunked job gives the bits of one loop, though a node is lost", { skip }, async () => {
   const { folder, isRight } = await makeRealJob(home, 5);
   const command = path.join(home, "the command");
   const words = [process.execPath, MAIN].map((word) => `'${word}'`).join(" ");
-  const note = `echo "$SLURMD_NODENAME $4 $5" >> '${folder.replaceAll("'", String.raw`'\''`)}.nodes'`;
+  const file = `${folder}.nodes`;
+  const note = `echo "$SLURMD_NODENAME" >> '${file.replaceAll("'", String.raw`'\''`)}'`;
   fs.writeFileSync(command, `#!/bin/sh\n${note}\nexec ${words} "$@"\n`, { mode: 0o755 });
-  const own = { command: [command], logs: home, memory: 2 ** 28 };
-  sh(await slurmScript(await openJob(folder), { ...own, tasksPerElement: 8 }));
-  // Which node began which range.
-  const nodes = (): string =>
-    fs.existsSync(`${folder}.nodes`) ? fs.readFileSync(`${folder}.nodes`, "utf8") : "";
-  let range: string | undefined;
-  for (let attempt = 0; range === undefined && attempt < 3000; attempt++) {
-    await sleep(10);
-    range = /^n2 (apply .*)$/m.exec(nodes())?.[1];
-  }
-  assert.ok(range !== undefined);
-  cluster.kill("n2");
+  assert.equal(await submit(folder, { command: [command], tasksPerElement: 32 }), 0);
+  const job = await openJob(folder);
+  const nodes = (): string[] =>
+    fs.existsSync(file) ? fs.readFileSync(file, "utf8").trim().split("\n") : [];
+  await until(async () => (await workersOf(job)).length === 2, "two elements");
+  assert.match((await workersOf(job))[0]?.by ?? "", /^slurm \d+_\d$/);
+  const [lost] = nodes();
+  cluster.kill(lost as (typeof NODES)[number]);
+  await until(() => isRight(), "the other element");
+  // The element of the lost node is queued again, and finds the job done.
   await settle();
+  assert.equal(nodes().length, 3);
   assert.ok(isRight());
-  const begun = nodes().match(new RegExp(`^.*(?= ${range}$)`, "gm")) ?? [];
-  assert.equal(begun.length, 2);
-  assert.ok(begun[1] === "n1" || begun[1] === "n3", begun[1]);
 });

@@ -15,13 +15,26 @@ export type Connection = string | Readonly<Record<string, unknown>>;
  * an `attribute` error for an invalid URL.
  */
 export function redisUrl(text: string): string {
-  const isUrl = /^rediss?:\/\//i.test(text);
-  if (!isUrl && !/@|:\//.test(text)) return text;
-  const url = isUrl ? (isPlain(text) ? text : withEncodedUser(text)) : "";
-  if (URL.canParse(url) && new URL(url).hostname !== "") return url;
+  if (!/^rediss?:\/\/|@|:\//i.test(text)) return text;
+  // The last `@` ends the user and the password, because neither a host nor a database number contains this character.
+  const [, scheme = "", user, rest = ""] =
+    /^(rediss?:\/\/)(?:(.*)@)?([^@/?#]+(?:\/\d*)?(?:\?\w+=[^@#]*)?)$/is.exec(text) ?? [];
+  const [, name = "", colon = "", password = ""] = /^([^:]*)(:?)(.*)$/s.exec(user ?? "") ?? [];
+  const at = user === undefined ? "" : "@";
+  const url = scheme + encode(name) + colon + encode(password) + at + rest;
+  if (scheme !== "" && URL.canParse(url) && new URL(url).hostname !== "") return url;
   const sentence =
     "the connection must be a URL such as redis://user:password@host:6379, got text that cannot be read as one";
   throw new TensorError("attribute", sentence, { key: "connection" });
+}
+
+function encode(text: string): string {
+  try {
+    return encodeURIComponent(decodeURIComponent(text));
+  } catch {
+    // The text is not encoded.
+    return encodeURIComponent(text);
+  }
 }
 
 /** Throws an `attribute` error for an invalid URL, and for a value that is neither text nor an object. */
@@ -36,37 +49,6 @@ export function checkConnection(connection: unknown): void {
   );
 }
 
-/** Returns true for a URL that is valid for Redis, so that none of its parts can be a piece of a password. */
-function isPlain(text: string): boolean {
-  if (!URL.canParse(text)) return false;
-  const { pathname, search, hash, username, password } = new URL(text);
-  const areEncoded = [username, password].every((one) => isEncoded(one));
-  const isQuery = search === "" || /^\?\w+=/.test(search);
-  return areEncoded && hash === "" && isQuery && /^\/?\d*$/.test(pathname);
-}
-
-function isEncoded(text: string): boolean {
-  try {
-    decodeURIComponent(text);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/**
- * The last `@` ends the user and the password, because neither a host nor a database number contains this character.
- */
-function withEncodedUser(text: string): string {
-  const [, scheme = "", user, place = ""] = /^(rediss?:\/\/)(.*)@(.*)$/is.exec(text) ?? [];
-  if (user === undefined) return text;
-  const [, name = "", colon = "", password = ""] = /^([^:]*)(:?)(.*)$/s.exec(user) ?? [];
-  return scheme + encode(name) + colon + encode(password) + "@" + place;
-}
-
-const encode = (text: string): string =>
-  encodeURIComponent(isEncoded(text) ? decodeURIComponent(text) : text);
-
 /** Returns an error without the passwords that clients repeat in command arguments. */
 export function withoutPassword(cause: unknown, connection: Connection): Error {
   const text = messageOf(cause);
@@ -74,13 +56,35 @@ export function withoutPassword(cause: unknown, connection: Connection): Error {
 }
 
 function passwordsOf(connection: Connection): string[] {
-  if (typeof connection !== "string") {
-    const { password, sentinelPassword } = connection;
-    return [password, sentinelPassword].filter(
-      (one) => typeof one === "string" && one !== "",
-    ) as string[];
-  }
+  const { password, sentinelPassword } = addressOf(connection);
+  const given = [password, sentinelPassword].filter((one) => typeof one === "string" && one !== "");
+  return (given as string[]).flatMap((one) => [one, encode(one)]);
+}
+
+/** Returns the options that a URL stands for. */
+function addressOf(connection: Connection): Exclude<Connection, string> {
+  if (typeof connection !== "string") return connection;
   const url = redisUrl(connection);
-  const { password } = URL.canParse(url) ? new URL(url) : { password: "" };
-  return password === "" ? [] : [password, decodeURIComponent(password)];
+  if (!URL.canParse(url)) return { path: url };
+  const { hostname: host, port, password } = new URL(url);
+  return { host, ...(port !== "" && { port }), password: decodeURIComponent(password) };
+}
+
+/** Prints the host and port of a connection, or the path of its socket, without the password. */
+export function printAddress(connection: Connection): string {
+  const {
+    host = "127.0.0.1",
+    port = 6379,
+    path = `${String(host)}:${String(port)}`,
+  } = addressOf(connection);
+  return String(path);
+}
+
+/** Returns true for a server that only this machine can reach, by the loopback address or a Unix socket. */
+export function isLocal(connection: Connection): boolean {
+  const { host = "127.0.0.1", path, sentinels } = addressOf(connection);
+  if (path !== undefined) return typeof path === "string" && path.startsWith("/");
+  const isLoopback =
+    typeof host === "string" && /^(?:localhost|127(?:\.\d{1,3}){3}|\[?::1\]?)$/i.test(host);
+  return isLoopback && sentinels === undefined;
 }

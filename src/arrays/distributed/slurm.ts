@@ -1,7 +1,6 @@
 /**
- * Prints a shell script that runs a job in Slurm: each stage is a job array that begins after the previous stage has
- * succeeded. The functions in this file do not run sbatch. Other schedulers can call the same command: see the examples
- * in `docs/arrays/distributed.md`.
+ * Prints a shell script that runs a job in Slurm. Each element of a job array runs the job's unfinished tasks together
+ * with the other elements. The functions in this file do not run sbatch.
  */
 
 import {
@@ -13,23 +12,21 @@ import {
   wrongOption,
 } from "../../core/foreign.ts";
 import { checkJob } from "../chunked/job/arguments.ts";
-import { remainingTasks, type Job, type Stage, type StageName } from "../chunked/job/job.ts";
+import { remainingTasks, type Job } from "../chunked/job/job.ts";
 import { DEFAULT_MEMORY } from "../chunked/run/pool.ts";
 import { checkCount } from "../chunked/stages/budget.ts";
 import { TensorError } from "../../core/errors.ts";
-import { currentStage, type Core } from "./core.ts";
-import { printNumbers } from "./ranges.ts";
 
 /** Options of `slurmScript`. */
 export interface SlurmOptions {
   /** The command that runs ndscatter on a node; `["ndscatter"]` by default. */
   readonly command?: readonly string[] | undefined;
-  /** The number of tasks per array element; by default, one task per thread, or as many as `mostElements` requires. */
-  readonly tasksPerElement?: number | undefined;
   /**
-   * The maximum number of array elements; 1000 by default. Slurm's setting MaxArraySize, 1001 by default, must be
-   * greater than every element number.
+   * The number of tasks per array element, which determines the number of elements: by default, one task per thread, or
+   * as many as `mostElements` requires.
    */
+  readonly tasksPerElement?: number | undefined;
+  /** The maximum number of array elements; 1000 by default, the limit of Slurm's default MaxArraySize. */
   readonly mostElements?: number | undefined;
   /** The number of array elements that run at the same time; by default, as many as the cluster allows. */
   readonly atOnce?: number | undefined;
@@ -38,34 +35,20 @@ export interface SlurmOptions {
   /** The memory for all threads of an array element together, in bytes; 1 GiB by default, as for the command. */
   readonly memory?: number | undefined;
   readonly partition?: string | undefined;
-  /** The time limit in Slurm's notation, such as `2:00:00`. */
+  /** The time limit of an element in Slurm's notation, such as `2:00:00`. */
   readonly time?: string | undefined;
   /** The folder for the output of array elements; by default, the folder in which the script runs. */
   readonly logs?: string | undefined;
   /** Additional sbatch options, one word each. */
   readonly sbatch?: readonly string[] | undefined;
-  /** True if the script should wait for the end of the job and return the status of the last stage. */
+  /** True if the script should wait for the end of the job and fail unless the job is done. */
   readonly wait?: boolean | undefined;
 }
 
 const SLURM_OPTIONS = namesOf<SlurmOptions>({
-  command: true,
-  tasksPerElement: true,
-  mostElements: true,
-  atOnce: true,
-  threads: true,
-  memory: true,
-  partition: true,
-  time: true,
-  logs: true,
-  sbatch: true,
-  wait: true,
+  ...{ command: true, tasksPerElement: true, mostElements: true, atOnce: true, threads: true },
+  ...{ memory: true, partition: true, time: true, logs: true, sbatch: true, wait: true },
 });
-
-/** The remaining task numbers, by stage. */
-type Remaining = ReadonlyMap<StageName, readonly number[]>;
-
-const DEFAULT_MOST_ELEMENTS = 1000;
 
 /**
  * The ratio of requested to needed memory, because Slurm also counts cached files and kills an element that exceeds its
@@ -77,141 +60,76 @@ const RESERVE = 1.25;
 const END = "END_OF_NDSCATTER_TASKS";
 
 /**
- * Returns a script that submits a job's remaining tasks. Running a script twice is safe, even while tasks of an earlier
- * script are running, because finished tasks are skipped.
- * @param core a replacement for the functions on job folders, for other kinds of jobs
+ * Returns a script that submits a job's unfinished tasks. Running a script twice is safe, even while tasks of an
+ * earlier script are running, because finished tasks are skipped.
  * @param job a job from `openJob`
- * @param options the command, and the size of job arrays
+ * @param options the command, and the size of the job array
  * @throws TensorError `attribute` for a path or an option that a script cannot contain
  *
  * @example
  * ```ts
- * import { openArray } from "ndscatter/zarr";
- *
- * const [data, indices, updates] = await Promise.all([
- *   openArray("table.zarr"),
- *   openArray("ids.npy"),
- *   openArray("rows.npy"),
- * ]);
- * const request = {
- *   folder: "job",
- *   call: { function: "scatterND", options: { reduction: "add" } },
- *   data,
- *   indices,
- *   updates,
- *   out: { format: "zarr", path: "sums.zarr" },
- *   memory: 2 ** 28,
- *   threads: 1,
- * } as const;
- * await createJob(request);
+ * await createJob(request); // see `createJob` for the request
  * const script = await slurmScript(await openJob("job"), { command: ["npx", "ndscatter"] });
  * console.log(script.split("\n")[0]); // #!/bin/sh
  * ```
  */
-export async function slurmScript(
-  job: Job,
-  options: SlurmOptions = {},
-  core: Pick<Core, "remainingTasks"> = { remainingTasks },
-): Promise<string> {
+export async function slurmScript(job: Job, options: SlurmOptions = {}): Promise<string> {
   checkJob(job);
   checkOptions(options);
-  const remaining = new Map<StageName, readonly number[]>();
-  if ((await currentStage(core, job)) !== null) {
-    for (const { name } of job.stages) {
-      // oxlint-disable-next-line no-await-in-loop
-      remaining.set(name, await core.remainingTasks(job, name));
-    }
-  }
-  return printSlurmScript(job, remaining, options);
+  const left = await Promise.all(job.stages.map(({ name }) => remainingTasks(job, name)));
+  return printSlurmScript(job, Math.max(...left.map(({ length }) => length)), options);
 }
 
-/** Prints a script for the remaining tasks of each stage. */
-export function printSlurmScript(job: Job, remaining: Remaining, options: SlurmOptions): string {
+/** Prints a script for a job whose stages have at most `tasks` unfinished tasks each. */
+export function printSlurmScript({ folder }: Job, tasks: number, options: SlurmOptions): string {
   checkOptions(options);
-  const stages = job.stages.filter(({ name }) => (remaining.get(name) ?? []).length > 0);
+  const { mostElements = 1000, atOnce, threads = 1, memory = DEFAULT_MEMORY } = options;
+  const { command = ["ndscatter"], tasksPerElement = threads, wait = false } = options;
+  const call = (...words: readonly string[]): string =>
+    [...command, "job", ...words].map(quote).join(" ");
   const head = [
     "#!/bin/sh",
     "# Submits the tasks of an ndscatter job that are not done. Running it twice is harmless.",
     "set -eu",
   ];
-  const folder = quote(job.folder);
-  if (stages.length === 0) {
-    return `${[...head, `printf '%s\\n' ${quote(`${job.folder} is done`)}`].join("\n")}\n`;
-  }
-  const parts = stages.flatMap((stage, at) =>
-    submission(job, stage, remaining.get(stage.name) ?? [], {
-      before: stages[at - 1]?.name,
-      isLast: at === stages.length - 1,
-      options,
-    }),
-  );
-  const ids = stages.map(({ name }) => `$${name}`).join(" ");
-  const call = [...(options.command ?? ["ndscatter"]), "job", "status"].map(quote).join(" ");
-  const tail = [
-    ...(options.wait === true ? [] : [`printf 'submitted %s\\n' "${ids}"`]),
-    `printf '%s\\n' ${quote(`see: ${call} ${folder}`)} >&2`,
-  ];
-  // With --wait, the last submission lasts until the job ends, so the hint is printed before it.
-  const order = options.wait === true ? [...tail, ...parts] : [...parts, ...tail];
-  return `${[...head, ...order].join("\n")}\n`;
-}
-
-interface Place {
-  readonly before: StageName | undefined;
-  readonly isLast: boolean;
-  readonly options: SlurmOptions;
-}
-
-/** Returns the lines that submit a stage and store its Slurm id in a variable with the stage's name. */
-function submission(
-  { folder }: Job,
-  stage: Stage,
-  remaining: readonly number[],
-  { before, isLast, options }: Place,
-): string[] {
-  const { mostElements = DEFAULT_MOST_ELEMENTS, atOnce, command = ["ndscatter"] } = options;
-  const { threads = 1, memory = DEFAULT_MEMORY } = options;
-  const fitting = Math.ceil(stage.tasks / mostElements);
-  const length = Math.max(options.tasksPerElement ?? threads, fitting);
-  // An array element always has the same tasks, no matter which tasks remain.
-  const elements = [...new Set(remaining.map((task) => Math.floor(task / length)))];
-  const array = printNumbers(elements) + (atOnce === undefined ? "" : `%${atOnce}`);
+  const say = (text: string): string => `printf '%s\\n' ${quote(text)}`;
+  if (tasks === 0) return [...head, say(`${folder} is done`), ""].join("\n");
+  const elements = Math.min(mostElements, Math.ceil(tasks / tasksPerElement));
   const logs = options.logs === undefined ? "" : `${options.logs.replaceAll("%", "%%")}/`;
   const words = [
     "--parsable",
-    `--job-name=ndscatter-${stage.name}`,
-    `--array=${array}`,
+    "--job-name=ndscatter",
+    `--array=0-${elements - 1}${atOnce === undefined ? "" : `%${atOnce}`}`,
     "--requeue",
-    "--kill-on-invalid-dep=yes",
     `--cpus-per-task=${threads}`,
     `--mem=${Math.ceil((memory * RESERVE) / 2 ** 20)}M`,
     ...(options.partition === undefined ? [] : [`--partition=${options.partition}`]),
     ...(options.time === undefined ? [] : [`--time=${options.time}`]),
-    `--output=${logs}ndscatter-${stage.name}-%A-%a.out`,
-    ...(isLast && options.wait === true ? ["--wait"] : []),
+    `--output=${logs}ndscatter-%A-%a.out`,
+    ...(wait ? ["--wait"] : []),
     ...(options.sbatch ?? []),
   ].map(quote);
-  const dependency = before === undefined ? [] : [`"--dependency=afterok:$${before}"`];
-  const call = [...command, "job", "task", folder, stage.name].map(quote).join(" ");
-  // The script is in a shell function, because some shells misparse quotes within `$(...)`.
+  const resume = call("resume", folder, "--threads", `${threads}`, "--memory", `${memory}`);
+  const submit = `tasks | sbatch ${words.join(" ")}`;
+  const see = `${say(`see: ${call("status", folder)}`)} >&2`;
   return [
-    `${stage.name}_tasks() {`,
+    ...head,
+    // The script is in a shell function, because some shells misparse quotes within `$(...)`.
+    "tasks() {",
     `  cat <<'${END}'`,
     "#!/bin/sh",
-    `first=$((SLURM_ARRAY_TASK_ID * ${length}))`,
-    `last=$((first + ${length - 1}))`,
-    `[ "$last" -lt ${stage.tasks} ] || last=${stage.tasks - 1}`,
-    `exec ${call} "$first-$last" --threads ${threads} --memory ${memory} --wait ${PATIENCE}`,
+    `exec ${resume}`,
     END,
     "}",
-    `${stage.name}=$(${stage.name}_tasks | sbatch ${[...words, ...dependency].join(" ")})`,
-    // The name of the cluster, which follows the id in a federation, is removed.
-    `${stage.name}=\${${stage.name}%%;*}`,
-  ];
+    // With --wait, sbatch fails if any element failed, but other elements may have finished the job, which a network
+    // file system may show a minute later.
+    ...(wait
+      ? [see, `${submit} || true`, `exec ${call("task", folder, "finish", "0", "--wait", "70")}`]
+      : // The name of the cluster, which follows the id in a federation, is removed.
+        [`id=$(${submit})`, `printf 'submitted %s\\n' "\${id%%;*}"`, see]),
+    "",
+  ].join("\n");
 }
-
-/** The time for which a network file system may show an outdated listing, in s. The default for NFS is a minute. */
-const PATIENCE = 70;
 
 /** Quotes a word for the shell. */
 function quote(word: string): string {
@@ -225,29 +143,21 @@ function quote(word: string): string {
   return /^[\w./:=%@,+-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
 }
 
+const areWords = (list: unknown): boolean =>
+  isArray(list) && [...list].every((one) => typeof one === "string");
+
 function checkOptions(options: SlurmOptions): void {
   optionsOf(options, SLURM_OPTIONS, {});
-  const { command, tasksPerElement, mostElements, atOnce, threads, memory } = options;
-  const { sbatch, partition, time, logs, wait } = options;
-  const counts = { tasksPerElement, mostElements, atOnce, threads, memory };
-  for (const [name, value] of Object.entries(counts)) {
+  const { command, sbatch, partition, time, logs, wait, ...counts } = options;
+  for (const [name, value] of Object.entries(counts))
     if (value !== undefined) checkCount(name, value);
-  }
-  for (const [name, words] of Object.entries({ command, sbatch })) {
-    if (
-      words === undefined ||
-      (isArray(words) && [...words].every((one) => typeof one === "string"))
-    )
-      continue;
-    throw wrongOption(name, "a list of words", words);
-  }
-  for (const [name, text] of Object.entries({ partition, time, logs })) {
-    if (text !== undefined && typeof text !== "string") throw wrongOption(name, "text", text);
-  }
-  if (wait !== undefined && typeof wait !== "boolean")
-    throw wrongOption("wait", "true or false", wait);
+  for (const [must, isRight, given] of [
+    ["a list of words", areWords, { command, sbatch }],
+    ["text", (one: unknown) => typeof one === "string", { partition, time, logs }],
+    ["true or false", (one: unknown) => typeof one === "boolean", { wait }],
+  ] as const)
+    for (const [name, value] of Object.entries(given))
+      if (value !== undefined && !isRight(value)) throw wrongOption(name, must, value);
   if (command?.length === 0)
-    throw new TensorError("attribute", "command must have at least one word", {
-      key: "command",
-    });
+    throw new TensorError("attribute", "command must have at least one word", { key: "command" });
 }

@@ -1,26 +1,19 @@
 /** Submits a job to a queue, and waits until the job's folder shows that it is done. */
 
-import { namesOf, optionsOf, type Signal } from "../../core/foreign.ts";
 import * as path from "node:path";
-import { checkPath, checkRunOptions } from "../chunked/job/arguments.ts";
-import type { Job, StageName } from "../chunked/job/job.ts";
-import { checkCount } from "../chunked/stages/budget.ts";
-import { TensorError } from "../../core/errors.ts";
+import { setTimeout as sleep } from "node:timers/promises";
+import { namesOf, optionsOf, type Signal } from "../../core/foreign.ts";
+import type { TensorError } from "../../core/errors.ts";
 import { DISTRIBUTED } from "../../core/limits.ts";
-import type { Clock } from "./clock.ts";
-import { currentStage, finalFailure, type Core } from "./core.ts";
-import {
-  SURROUNDINGS,
-  type Connection,
-  type JobQueue,
-  type QueuedJob,
-  type RedisClient,
-  type Surroundings,
-} from "./packages.ts";
-import { checkConnection } from "./redis-url.ts";
-import { WorkerWatch } from "./signs.ts";
-import { isTakenBack, ROOT, rootId, runOf, takenBack, type RootData } from "./steps.ts";
-import { QUEUE } from "./worker.ts";
+import { checkPath, checkRunOptions } from "../chunked/job/arguments.ts";
+import { jobFailure, openJob, remainingTasks, type Job } from "../chunked/job/job.ts";
+import type { StageName } from "../chunked/job/spec.ts";
+import { workersOf, type JobWorkerFacts } from "../chunked/job/workers.ts";
+import { checkCount } from "../chunked/stages/budget.ts";
+import { failureOf, keyOf, printWorker, QUEUE, withdrawnKey, workerIn } from "./entries.ts";
+import type { EntryData } from "./entries.ts";
+import { connect, QUEUE_OPTIONS, type JobQueue, type QueueOptions, type Redis } from "./redis.ts";
+import { checkConnection, printAddress } from "./redis-url.ts";
 
 /** The progress of a job. */
 export interface SubmitProgress {
@@ -28,22 +21,19 @@ export interface SubmitProgress {
   /** The number of finished tasks in the stage, out of `tasks`. */
   readonly done: number;
   readonly tasks: number;
-  /** The number of workers of the queue, or null before it is known. */
+  /** The number of processes that work on the job, or null before it is known. */
   readonly workers: number | null;
 }
 
 /** Options of `submitJob`. */
-export interface SubmitOptions {
-  /** A URL such as `redis://host:6379`, or ioredis options. */
-  readonly connection: Connection;
-  /** The queue's name; `ndscatter` by default. */
-  readonly queue?: string | undefined;
-  /** The number of attempts per task before the job fails; 3 by default. A task with a bad index is never repeated. */
-  readonly attempts?: number | undefined;
+export interface SubmitOptions extends QueueOptions {
   /**
-   * The number of tasks that a worker takes together and runs sequentially; by default 1, or more for jobs with at
-   * least 10,000 tasks.
+   * The number of times that workers may fail, for example because a disk is full, before the job fails; 3 by default.
+   * The count begins again when a task is finished, and pauses while another worker is at work. A bad index or a damaged
+   * file ends the job at once.
    */
+  readonly attempts?: number | undefined;
+  /** @deprecated Workers take single tasks, and this number is ignored. */
   readonly tasksPerJob?: number | undefined;
   /**
    * A signal that withdraws the job: running tasks finish, and no further tasks begin unless another submitter waits
@@ -51,246 +41,187 @@ export interface SubmitOptions {
    */
   readonly signal?: Signal | undefined;
   readonly onProgress?: ((progress: SubmitProgress) => void) | undefined;
-  /** Called with a message for each error after which work is repeated. */
-  readonly onNote?: ((sentence: string) => void) | undefined;
-  /** A folder whose `node_modules` contains BullMQ, if BullMQ is not installed next to this package. */
-  readonly from?: string | undefined;
 }
 
 const SUBMIT_OPTIONS = namesOf<SubmitOptions>({
-  connection: true,
-  queue: true,
-  attempts: true,
-  tasksPerJob: true,
-  signal: true,
-  onProgress: true,
-  onNote: true,
-  from: true,
+  ...QUEUE_OPTIONS,
+  ...{ attempts: true, tasksPerJob: true, signal: true, onProgress: true },
 });
 
 /** The maximum fraction of time for listing the folder, because NFS takes long to list 10,000 tasks. */
 const SHARE = 0.1;
 
-/**
- * Submits a job and waits until the job is done. All submitters of a job share its tasks. If the queue loses tasks
- * because Redis is emptied, the remaining tasks are submitted again. Throws the error that ends the job, such as the
- * error of a bad index or of a task without remaining attempts.
- */
-export async function submit(
-  core: Core,
-  folder: string,
-  options: SubmitOptions,
-  surroundings: Surroundings = SURROUNDINGS,
-): Promise<void> {
+/** See `submitJob`. */
+export async function submit(folder: string, options: SubmitOptions): Promise<void> {
   optionsOf(options, SUBMIT_OPTIONS, {});
-  const { connection, queue: name = QUEUE, from, onNote = () => {} } = options;
-  const { attempts = 3, tasksPerJob = 1 } = options;
+  const { connection, queue: name = QUEUE, attempts = 3, tasksPerJob = 1 } = options;
   checkCount("attempts", attempts);
   checkCount("tasksPerJob", tasksPerJob);
   checkPath(folder);
   checkConnection(connection);
   checkRunOptions(options);
   // Workers receive an absolute path, because they may run in other folders.
-  const job = await core.openJob(path.resolve(folder));
-  const bullmq = await surroundings.loadBullmq(from);
-  const redis = await surroundings.connect(connection, from, onNote);
-  const queue = new bullmq.Queue(name, { connection: redis.client });
+  const job = await openJob(path.resolve(folder));
+  const { bullmq, client, disconnect } = await connect(options);
+  const queue = new bullmq.Queue(name, { connection: client });
   queue.on("error", () => {});
   try {
-    const submitted = { ...options, attempts, tasksPerJob };
-    const { clock } = surroundings;
-    const { client } = redis;
-    await new Submission({ core, job, queue, client, clock }, submitted).wait();
+    const all = { onNote: () => {}, ...options, attempts };
+    const submission = new Submission({ job, queue, client, options: all });
+    await submission.wait().finally(() => submission.end());
   } finally {
     // The connection does not belong to the queue, so both must be closed.
-    redis.disconnect();
+    disconnect();
     await queue.close().catch(() => {});
   }
+}
+
+type Progress = Omit<SubmitProgress, "workers">;
+
+/** Returns the progress of a job, or null if the job is done. Throws the error of the first bad index. */
+async function progressOf(job: Job): Promise<Progress | null> {
+  for (const { name: stage, tasks } of job.stages) {
+    // oxlint-disable-next-line no-await-in-loop -- a few stages
+    const { length: left } = await remainingTasks(job, stage);
+    if (left === 0) continue;
+    // The error is final when the stage that checks indices is done, and the next stage has not begun.
+    // oxlint-disable-next-line no-await-in-loop
+    const failure = left === tasks ? await jobFailure(job) : null;
+    if (failure !== null) throw failure;
+    return { stage, done: tasks - left, tasks };
+  }
+  return null;
 }
 
 const LEFT_BEHIND =
   "the job could not be withdrawn, because Redis did not answer; its tasks in the queue continue";
 
-type Submitted = SubmitOptions & Required<Pick<SubmitOptions, "attempts" | "tasksPerJob">>;
-
-interface SubmissionParts {
-  readonly core: Core;
+interface Parts {
   readonly job: Job;
   readonly queue: JobQueue;
-  readonly client: RedisClient;
-  readonly clock: Clock;
+  readonly client: Redis["client"];
+  readonly options: SubmitOptions & Required<Pick<SubmitOptions, "attempts" | "onNote">>;
 }
 
 class Submission {
-  readonly #core: Core;
-  readonly #job: Job;
-  readonly #queue: JobQueue;
-  readonly #client: RedisClient;
-  readonly #options: Submitted;
-  readonly #clock: Clock;
-  readonly #watch: WorkerWatch;
-  readonly #id: string;
-  #differences = 0;
+  readonly #parts: Parts;
+  readonly #ids: readonly string[];
+  #progress: Progress | null = null;
   #workers: number | null = null;
-  #countedAt = -Infinity;
-  /** True as soon as the queue contains the job. */
-  #isBegun = false;
-  /** True as soon as Redis has recorded the withdrawal. */
-  #isTakenBack = false;
-  /** The current check of the queue, if any. */
-  #following: Promise<void> | null = null;
+  /** The current look at the queue, if any. */
+  #looking: Promise<void> | null = null;
+  #lookedAt = 0;
   #failure: { readonly error: unknown } | null = null;
+  /** The progress at the last failure, the workers that have failed since then, and the number of failures. */
+  #failedAt = "";
+  readonly #failed = new Set<string | null>();
+  #failures = 0;
+  #idle = 0;
 
-  constructor({ core, job, queue, client, clock }: SubmissionParts, options: Submitted) {
-    this.#core = core;
-    this.#job = job;
-    this.#queue = queue;
-    this.#client = client;
-    this.#options = options;
-    this.#clock = clock;
-    const { connection, queue: name = QUEUE, onNote = () => {} } = options;
-    const { version } = core;
-    this.#watch = new WorkerWatch({ queue, client, name, connection, version, onNote });
-    this.#id = rootId(job);
+  constructor(parts: Parts) {
+    const { job } = parts;
+    this.#parts = parts;
+    const length = Math.min(DISTRIBUTED.entries, Math.max(...job.stages.map(({ tasks }) => tasks)));
+    // With fixed ids, the queue contains each entry only once, no matter how often and by whom it is added.
+    this.#ids = Array.from({ length }, (_, nth) => `${keyOf(job)}-${nth}`);
   }
 
   async wait(): Promise<void> {
-    const { signal } = this.#options;
-    const current = await currentStage(this.#core, this.#job);
-    if (current === null) return;
-    const failure = await finalFailure(this.#core, this.#job, current);
-    if (failure !== null) throw failure;
+    const { signal, onProgress } = this.#parts.options;
     for (;;) {
       /* oxlint-disable no-await-in-loop */
-      const start = this.#clock.now();
-      if (signal?.aborted) {
-        const late = this.#clock.sleep(DISTRIBUTED.withdrawal);
-        await Promise.race([this.#withdraw().catch(() => {}), late]);
-        if (!this.#isTakenBack) this.#options.onNote?.(LEFT_BEHIND);
-        signal.throwIfAborted();
-      }
-      // The folder and the signal must be checked even if the connection is lost.
-      this.#following ??= this.#lookAtQueue();
-      if (await this.#isDone()) return;
-      const pause = Math.max(DISTRIBUTED.period, (this.#clock.now() - start) / SHARE);
-      await this.#clock.sleep(pause, signal).catch(() => {});
+      const start = performance.now();
+      signal?.throwIfAborted();
+      this.#progress = await progressOf(this.#parts.job);
+      if (this.#progress === null) return;
       if (this.#failure !== null) throw this.#failure.error;
+      onProgress?.({ ...this.#progress, workers: this.#workers });
+      // The folder and the signal must be checked even if the connection is lost, so the look is not awaited.
+      const isDue = this.#lookedAt === 0 || start - this.#lookedAt >= DISTRIBUTED.look;
+      if (this.#looking === null && isDue)
+        this.#looking = this.#look()
+          .catch((error: unknown) => void (this.#failure = { error }))
+          .finally(() => {
+            this.#looking = null;
+            this.#lookedAt = performance.now();
+          });
+      const pause = Math.max(DISTRIBUTED.period, (performance.now() - start) / SHARE);
+      await sleep(pause, undefined, signal === undefined ? {} : { signal }).catch(() => {});
       /* oxlint-enable no-await-in-loop */
     }
   }
 
-  async #lookAtQueue(): Promise<void> {
-    try {
-      if (this.#isBegun) await this.#follow();
-      else await this.#begin();
-      this.#isBegun = true;
-    } catch (error) {
-      this.#failure = { error };
+  /** Adds the entries that the queue does not contain, and checks why workers have failed. */
+  async #look(): Promise<void> {
+    const { job, queue, client, options } = this.#parts;
+    const all = await queue.getFailed(0, -1);
+    const failed = all.filter(({ id = "" }) => this.#ids.includes(id));
+    const here = await workersOf(job).catch(() => []);
+    // Entries that failed before this submission are replaced.
+    if (failed.length > 0 && this.#lookedAt > 0) this.#count(failed.map(failureOf), here);
+    await Promise.all(failed.map(({ id = "" }) => queue.remove(id)));
+    if (options.signal?.aborted) return;
+    await client.del(withdrawnKey(job));
+    const { folder, id } = job;
+    const entries = this.#ids.map((jobId) => ({
+      name: "job",
+      data: { folder, id } satisfies EntryData,
+      opts: { jobId, removeOnComplete: true, removeOnFail: { age: 7 * 24 * 3600, count: 1000 } },
+    }));
+    await queue.addBulk(entries);
+    await this.#noteIdle(here.length);
+  }
+
+  /**
+   * Throws an error that ends the job. Other errors are reported, and counted unless a worker that has not failed is at
+   * work, because its task may take long.
+   */
+  #count(errors: readonly TensorError[], here: readonly JobWorkerFacts[]): void {
+    const { attempts, onNote } = this.#parts.options;
+    const error = errors.find(({ code }) => code !== "engine") ?? errors[0];
+    if (error === undefined) return;
+    if (error.code !== "engine") throw error;
+    const now = JSON.stringify(this.#progress);
+    if (now !== this.#failedAt) {
+      [this.#failures, this.#failedAt] = [0, now];
+      this.#failed.clear();
     }
-    this.#following = null;
+    const names = errors.map(({ message }) => workerIn(message));
+    for (const name of names) this.#failed.add(name);
+    const isAlone = here.every(({ host, process }) => this.#failed.has(printWorker(host, process)));
+    if (isAlone || names.includes(null)) this.#failures++;
+    if (this.#failures >= attempts) throw error;
+    onNote(error.message);
   }
 
-  /** Adds the root after removing the root of an earlier attempt, because both have the same id. */
-  async #begin(): Promise<void> {
-    const earlier = await this.#queue.getJob(this.#id);
-    if (earlier !== undefined) await this.#clear(earlier);
-    await this.#add();
+  /** Reports once that no process works on the job. */
+  async #noteIdle(workers: number): Promise<void> {
+    const { connection, queue: name = QUEUE, onNote } = this.#parts.options;
+    this.#workers = workers;
+    this.#idle = workers === 0 ? this.#idle + 1 : 0;
+    // Workers may just be about to take their entries.
+    if (this.#idle !== 2) return;
+    const where = `the queue ${name} of Redis at ${printAddress(connection)}`;
+    onNote(
+      (await this.#parts.queue.isPaused())
+        ? `${where} is paused, so workers take no jobs until it is resumed`
+        : `no worker of ${where} works on the job; start one (ndscatter job worker), or wait until one is free`,
+    );
   }
 
-  async #clear(root: QueuedJob): Promise<void> {
-    const state = await root.getState();
-    if (state !== "failed" && state !== "completed") return;
-    // The removal may fail because another submitter has removed the root or added a new root, which can then be used.
-    await root.remove({ removeChildren: false }).catch(() => {});
+  /** Removes the entries that no worker holds. If the signal has aborted, Redis records it, so that workers stop. */
+  async end(): Promise<void> {
+    const { job, queue, client, options } = this.#parts;
+    const isWithdrawn = options.signal?.aborted ?? false;
+    const remove = async (): Promise<boolean> => {
+      // Entries that are just being added must also be removed.
+      await this.#looking;
+      if (isWithdrawn) await client.set(withdrawnKey(job), "", "PX", DISTRIBUTED.takenBack);
+      await Promise.all(this.#ids.map((id) => queue.remove(id)));
+      return true;
+    };
+    const late = sleep(DISTRIBUTED.withdrawal, false, { ref: false });
+    const isRemoved = await Promise.race([remove().catch(() => false), late]);
+    if (isWithdrawn && !isRemoved) options.onNote(LEFT_BEHIND);
   }
-
-  /** Adds the root unless the queue already contains it. */
-  async #add(): Promise<void> {
-    const { attempts, tasksPerJob } = this.#options;
-    const { folder, id } = this.#job;
-    if (this.#options.signal?.aborted) return;
-    const { version } = this.#core;
-    const data: RootData = { folder, id, version, attempts, tasksPerJob };
-    await this.#queue.add(ROOT, data, {
-      jobId: this.#id,
-      // The root has priority, because it only adds tasks, which are queued behind the tasks of other jobs.
-      lifo: true,
-      attempts: 3,
-      backoff: { type: "exponential", delay: 1000 },
-      removeOnComplete: { count: 100 },
-      removeOnFail: { count: 100 },
-    });
-  }
-
-  async #isDone(): Promise<boolean> {
-    const current = await currentStage(this.#core, this.#job);
-    if (current === null) return true;
-    const { stage, remaining } = current;
-    const done = stage.tasks - remaining.length;
-    const workers = this.#workers;
-    this.#options.onProgress?.({ stage: stage.name, done, tasks: stage.tasks, workers });
-    return false;
-  }
-
-  /** Checks the root in the queue, adds it again if Redis has lost it, and throws its error if it failed. */
-  async #follow(): Promise<void> {
-    if (this.#clock.now() - this.#countedAt > DISTRIBUTED.count) {
-      this.#workers = await this.#watch.look();
-      // The interval begins when Redis answers, because reconnecting workers are counted a few seconds later.
-      this.#countedAt = this.#clock.now();
-    }
-    const root = await this.#queue.getJob(this.#id);
-    const state = await root?.getState();
-    if (root === undefined || state === "unknown") {
-      this.#options.onNote?.("the queue has lost the job; the remaining tasks are submitted again");
-      await this.#add();
-    } else if (state === "failed") {
-      const current = await currentStage(this.#core, this.#job);
-      if (current === null) return;
-      // The job was read before its state changed, so its error may be missing.
-      const failed = await this.#queue.getJob(this.#id);
-      // Another submitter has already submitted the job again.
-      if (failed?.failedReason === undefined) return;
-      // The root contains only the message about a bad index, while the folder also contains the coordinates.
-      throw (
-        (await finalFailure(this.#core, this.#job, current)) ??
-        failureOf(failed, failed.failedReason)
-      );
-    } else if (state === "completed") {
-      const isBack = await isTakenBack(this.#client, runOf(root));
-      if (!isBack && ++this.#differences <= DISTRIBUTED.differences) return;
-      this.#differences = 0;
-      await this.#begin();
-    }
-  }
-
-  /** Records the withdrawal in Redis, so that no further tasks begin, and removes the job from the queue. */
-  async #withdraw(): Promise<void> {
-    // A root that is just being added must also be withdrawn.
-    await this.#following;
-    const first = await this.#queue.getJob(this.#id);
-    if (first !== undefined)
-      await this.#client.set(takenBack(runOf(first)), "", "PX", DISTRIBUTED.takenBack);
-    this.#isTakenBack = true;
-    // While a worker runs the root, the root cannot be removed. The worker soon finishes this step of the root, so the
-    // next attempt succeeds.
-    /* oxlint-disable no-await-in-loop */
-    for (let root = first; root !== undefined; root = await this.#queue.getJob(this.#id)) {
-      // Another submitter has already submitted the job.
-      if (runOf(root) !== runOf(first as QueuedJob)) return;
-      await root.removeUnprocessedChildren();
-      const isRemoved = await root.remove({ removeChildren: false }).then(
-        () => true,
-        () => false,
-      );
-      if (isRemoved) return;
-      await this.#clock.sleep(100);
-    }
-    /* oxlint-enable no-await-in-loop */
-  }
-}
-
-function failureOf({ data }: QueuedJob, sentence: string): TensorError {
-  const { code = "engine" } = data as RootData;
-  return new TensorError(code, sentence);
 }

@@ -1,42 +1,39 @@
-/** A worker takes tasks of any job from a queue and runs them in a thread pool. */
+/** A worker takes jobs from a queue, one at a time, and runs their unfinished tasks together with other workers. */
 
-import * as os from "node:os";
+import { access } from "node:fs/promises";
+import { setTimeout as sleep } from "node:timers/promises";
 import { namesOf, optionsOf } from "../../core/foreign.ts";
-import { checkRunOptions } from "../chunked/job/arguments.ts";
-import { checkCount } from "../chunked/stages/budget.ts";
-import { checkFolderIn, rootsFrom, type Roots } from "../chunked/job/roots.ts";
-import type { TaskPool } from "../chunked/run/pool.ts";
-import { isError, messageOf, TensorError, type ErrorCode } from "../../core/errors.ts";
+import { isError, isTensorError, messageOf, TensorError } from "../../core/errors.ts";
 import { DISTRIBUTED } from "../../core/limits.ts";
-import type { Clock } from "./clock.ts";
-import type { Core } from "./core.ts";
+import { checkRunOptions } from "../chunked/job/arguments.ts";
+import { checkFolderIn, rootsFrom, type Roots } from "../chunked/job/roots.ts";
+import type { StageName } from "../chunked/job/spec.ts";
+import { runWithin, type WorkOptions } from "../chunked/run/run-job.ts";
+import { HOST } from "../chunked/job/temporary.ts";
+import { checkCount } from "../chunked/stages/budget.ts";
 import {
-  printAddress,
-  SURROUNDINGS,
-  type Bullmq,
-  type Connection,
-  type RedisConnection,
-  type JobQueue,
-  type Processor,
-  type QueuedJob,
-  type QueueWorker,
-  type Surroundings,
-} from "./packages.ts";
-import { checkConnection } from "./redis-url.ts";
-import { isLocal } from "./probe.ts";
-import { giveSigns, workerName } from "./signs.ts";
-import { isEntry, ROOT, stepRoot, type RootData, type StepParts, type TaskData } from "./steps.ts";
-import { checkSeen, TaskRunner, type TasksDone } from "./task-runner.ts";
+  printFailure,
+  printWorker,
+  QUEUE,
+  readEntry,
+  withdrawnKey,
+  type EntryData,
+} from "./entries.ts";
+import { connect, QUEUE_OPTIONS } from "./redis.ts";
+import type { Processor, QueueEntry, QueueOptions, QueueWorker, Redis } from "./redis.ts";
+import { checkConnection, isLocal, printAddress } from "./redis-url.ts";
 
-/** The default queue name. */
-export const QUEUE = "ndscatter";
+/** The finished tasks that a worker reports. */
+export interface TasksDone {
+  readonly folder: string;
+  readonly stage: StageName;
+  /** The number of the task. */
+  readonly tasks: string;
+  readonly seconds: number;
+}
 
 /** Options of `createWorker`. */
-export interface WorkerOptions {
-  /** A URL such as `redis://host:6379`, or ioredis options. */
-  readonly connection: Connection;
-  /** The queue's name; `ndscatter` by default. */
-  readonly queue?: string | undefined;
+export interface WorkerOptions extends QueueOptions {
   /** The number of tasks that run at the same time. */
   readonly threads: number;
   /** The memory for all threads together, in bytes. */
@@ -47,211 +44,141 @@ export interface WorkerOptions {
    * can name jobs.
    */
   readonly roots?: readonly string[] | undefined;
-  /** A folder whose `node_modules` contains BullMQ, if BullMQ is not installed next to this package. */
-  readonly from?: string | undefined;
+  /** Called after each task that this worker has run. */
   readonly onDone?: ((tasks: TasksDone) => void) | undefined;
-  /** Called with a message for each error after which work is repeated. */
-  readonly onNote?: ((sentence: string) => void) | undefined;
 }
 
 const WORKER_OPTIONS = namesOf<WorkerOptions>({
-  connection: true,
-  queue: true,
-  threads: true,
-  memory: true,
-  roots: true,
-  from: true,
-  onDone: true,
-  onNote: true,
+  ...QUEUE_OPTIONS,
+  ...{ threads: true, memory: true, roots: true, onDone: true },
 });
 
 /** A running worker. */
 export interface JobWorker {
   /**
-   * Ends the worker. Running tasks finish, and other tasks return to the queue.
-   * @param patience the time, in ms, after which running tasks also return to the queue; unlimited by default
+   * Ends the worker. Running tasks finish, and the job returns to the queue.
+   * @param patience the time, in ms, after which running tasks are given up; unlimited by default
    */
   close(patience?: number): Promise<void>;
 }
 
-/**
- * The maximum number of workers that a task may lose, because machines may come and go. The number must be limited,
- * because a task that exceeds memory kills every worker that runs it.
- */
-const MAX_STALLED_COUNT = 10;
-
-export async function startWorker(
-  core: Core,
-  options: WorkerOptions,
-  surroundings: Surroundings = SURROUNDINGS,
-): Promise<JobWorker> {
+/** See `createWorker`. */
+export async function startWorker(options: WorkerOptions): Promise<JobWorker> {
   optionsOf(options, WORKER_OPTIONS, {});
-  const { connection, queue: name = QUEUE, threads, memory, from, onNote = () => {} } = options;
+  const { connection, roots } = options;
   checkConnection(connection);
-  checkCount("threads", threads);
-  checkCount("memory", memory);
+  checkCount("threads", options.threads);
+  checkCount("memory", options.memory);
   checkRunOptions(options);
-  const roots = await rootsOf(options);
-  const { clock } = surroundings;
-  const bullmq = await surroundings.loadBullmq(from);
-  const redis = await surroundings.connect(connection, from, onNote);
-  const { client } = redis;
-  const pool = core.startPool({ threads, memory, roots, by: "queue" });
-  const queue = new bullmq.Queue(name, { connection: client });
-  const sign = workerName(core.version);
-  const over = new AbortController();
-  void giveSigns(client, sign, clock, over.signal);
-  const runner = new TaskRunner({ core, bullmq, pool, client, clock }, options);
-  const process: Processor = async (job, token = "") => {
-    await checkEntry(core, bullmq, roots, job);
-    return job.name === ROOT
-      ? runRoot({ core, bullmq, queue, client, clock }, job, token)
-      : runner.run(job, token);
-  };
-  const worker = new bullmq.Worker(name, process, {
-    connection: client,
-    name: sign,
-    concurrency: threads,
-    lockDuration: DISTRIBUTED.lock,
-    stalledInterval: DISTRIBUTED.stalled,
-    maxStalledCount: MAX_STALLED_COUNT,
-    runRetryDelay: 1000,
-  });
-  noteErrors(worker, queue, onNote);
-  const close = (patience: number): Promise<void> => {
-    const closed = closeAll({ runner, worker, queue, pool, redis, clock }, patience);
-    return closed.finally(() => over.abort());
-  };
-  return { close: (patience = Infinity) => close(patience) };
-}
-
-/** Throws an `attribute` error if roots are missing or invalid. */
-async function rootsOf({ connection, roots }: WorkerOptions): Promise<Roots | null> {
-  if (roots !== undefined) return rootsFrom(roots);
-  if (isLocal(connection)) return null;
-  const sentence =
-    `a worker of the queue at ${printAddress(connection)} needs roots, the folders that its jobs may use ` +
-    "(ndscatter job worker --root FOLDER), because anyone who can write to the queue can name jobs";
-  throw new TensorError("attribute", sentence, { key: "roots" });
-}
-
-/**
- * Checks a queue entry before opening any file. Throws an UnrecoverableError for an invalid entry, and for a job
- * outside the roots.
- */
-async function checkEntry(
-  core: Core,
-  { UnrecoverableError }: Bullmq,
-  roots: Roots | null,
-  job: QueuedJob,
-): Promise<void> {
-  if (!isEntry(job))
-    throw new UnrecoverableError(`the entry ${job.id} of the queue must be a job of ndscatter`);
-  const { folder, version } = job.data as TaskData & { readonly version?: unknown };
-  if (version !== core.version) {
-    await job.updateData({ ...(job.data as object), code: "engine" satisfies ErrorCode });
-    throw new UnrecoverableError(otherVersion(core.version, version));
+  if (roots === undefined && !isLocal(connection)) {
+    const sentence =
+      `a worker of the queue at ${printAddress(connection)} needs roots, the folders that its jobs may use ` +
+      "(ndscatter job worker --root FOLDER), because anyone who can write to the queue can name jobs";
+    throw new TensorError("attribute", sentence, { key: "roots" });
   }
-  if (roots === null) return;
-  try {
-    await checkFolderIn(roots, folder);
-  } catch (error) {
-    await job.updateData({ ...(job.data as object), code: "attribute" });
-    throw new UnrecoverableError(messageOf(error));
-  }
+  const found = roots === undefined ? null : await rootsFrom(roots);
+  return new QueueWork(options, found, await connect(options));
 }
 
-/** `version` is the submitter's version, as an untrusted text. */
-function otherVersion(own: string, version: unknown): string {
-  const other =
-    typeof version === "string" ? `ndscatter ${version.slice(0, 40)}` : "an older ndscatter";
-  return (
-    `the worker on ${os.hostname()} has ndscatter ${own}, but the job was submitted by ${other}; ` +
-    "use one version on all machines"
-  );
-}
+class QueueWork implements JobWorker {
+  readonly #options: WorkerOptions;
+  readonly #roots: Roots | null;
+  readonly #redis: Redis;
+  readonly #worker: QueueWorker;
+  readonly #stop = new AbortController();
+  readonly #kill = new AbortController();
+  /** The run of the current job, which never rejects. */
+  #running: Promise<unknown> = Promise.resolve();
 
-/** Reports the errors of a worker, except for a lost connection, which the Redis client reports. */
-function noteErrors(worker: QueueWorker, queue: JobQueue, onNote: (sentence: string) => void) {
-  for (const emitter of [worker, queue]) {
-    emitter.on("error", (error) => {
+  constructor(options: WorkerOptions, roots: Roots | null, redis: Redis) {
+    const { queue = QUEUE, onNote = () => {} } = options;
+    this.#options = options;
+    this.#roots = roots;
+    this.#redis = redis;
+    const process: Processor = (entry, token = "") => this.#process(entry, token);
+    this.#worker = new redis.bullmq.Worker(queue, process, {
+      connection: redis.client,
+      lockDuration: DISTRIBUTED.lock,
+      stalledInterval: DISTRIBUTED.stalled,
+      maxStalledCount: DISTRIBUTED.lost,
+      runRetryDelay: 1000,
+    });
+    // The Redis client reports a lost connection.
+    this.#worker.on("error", (error) => {
       if (isError(error) && !("syscall" in error)) onNote(`BullMQ: ${error.message}`);
     });
+    this.#worker.on("stalled", () => onNote("a worker has disappeared; others run its tasks"));
   }
-  worker.on("stalled", (id) =>
-    onNote(`a worker has disappeared; its tasks will run again (${String(id)})`),
-  );
-}
 
-interface Parts {
-  readonly runner: TaskRunner;
-  readonly worker: QueueWorker;
-  readonly queue: JobQueue;
-  readonly pool: Pick<TaskPool, "run" | "end">;
-  readonly redis: RedisConnection;
-  readonly clock: Clock;
-}
+  /** Runs the job of an entry until the job is done. Throws an error with the reason of a failure as its message. */
+  async #process(entry: QueueEntry, token: string): Promise<void> {
+    const { threads, memory, onDone, onNote } = this.#options;
+    const { bullmq, client } = this.#redis;
+    const withdrawal = new AbortController();
+    const signal = AbortSignal.any([this.#stop.signal, withdrawal.signal]);
+    let timer: NodeJS.Timeout | undefined;
+    try {
+      const job = readEntry(entry);
+      const look = async (): Promise<void> => {
+        // A command would wait while Redis is unreachable.
+        if (client.status === "ready" && (await client.get(withdrawnKey(job))) !== null)
+          withdrawal.abort();
+      };
+      timer = setInterval(() => void look().catch(() => {}), DISTRIBUTED.withdrawn);
+      const work = workOn(job, {
+        ...{ threads, memory, signal, onNote, roots: this.#roots, kill: this.#kill.signal },
+        by: "queue",
+        onTask: (stage, task, seconds) =>
+          onDone?.({ folder: job.folder, stage, tasks: String(task), seconds }),
+      });
+      this.#running = work.catch(() => {});
+      await work;
+    } catch (error) {
+      // The folder contains the error of a bad index.
+      const isRecorded = isTensorError(error, "index-out-of-range", "duplicate-index");
+      if (withdrawal.signal.aborted || isRecorded) return;
+      if (this.#stop.signal.aborted) {
+        await entry.moveToWait(token);
+        throw new bullmq.WaitingError();
+      }
+      onNote?.(messageOf(error));
+      await sleep(DISTRIBUTED.blind, undefined, { signal }).catch(() => {});
+      throw new Error(printFailure(error), { cause: error });
+    } finally {
+      clearInterval(timer);
+    }
+  }
 
-async function closeAll({ runner, worker, queue, pool, redis, clock }: Parts, patience: number) {
-  runner.stop();
-  const giveUp = (): void => {
-    runner.abort();
-    void pool.end();
-  };
-  const over = new AbortController();
-  if (patience !== Infinity) clock.sleep(patience, over.signal).then(giveUp, () => {});
-  try {
-    // The call that closes a worker waits for Redis. If Redis stays unreachable, the worker's locks expire.
-    const closed = worker.close().then(() => queue.close());
-    await Promise.race([closed, untilLost(redis, runner, clock, over.signal)]);
-  } finally {
+  async close(patience = Infinity): Promise<void> {
+    this.#stop.abort();
+    const late = patience === Infinity ? undefined : setTimeout(() => this.#kill.abort(), patience);
+    // The call also waits for Redis. If Redis stays unreachable, the lock of the entry expires.
+    const closed = this.#worker.close().catch(() => {});
+    await this.#running;
+    clearTimeout(late);
+    const over = new AbortController();
+    await Promise.race([closed, sleep(DISTRIBUTED.goodbye, undefined, over).catch(() => {})]);
     over.abort();
-    redis.disconnect();
+    this.#redis.disconnect();
     // `worker.close` ends with this call, which would never happen while Redis is unreachable.
-    await worker.lockManager?.close();
-    await pool.end();
+    await this.#worker.lockManager?.close();
   }
 }
-
-/** The interval between checks of a closing worker, in ms. */
-const LOOK = 50;
 
 /**
- * Waits until no task is running and Redis has been unreachable for `goodbye` ms. The limit for returning tasks to the
- * queue is the same.
+ * Runs the unfinished tasks of a job. Throws an `engine` error for errors of this machine, which other machines may not
+ * have.
  */
-async function untilLost(
-  redis: RedisConnection,
-  runner: TaskRunner,
-  clock: Clock,
-  signal: AbortSignal,
-): Promise<void> {
-  let lastSeen = clock.now();
-  while (clock.now() - lastSeen < DISTRIBUTED.goodbye && !signal.aborted) {
-    // oxlint-disable-next-line no-await-in-loop
-    await clock.sleep(LOOK);
-    if (runner.isBusy || (redis.isReady && !runner.wasAborted)) lastSeen = clock.now();
-  }
-}
-
-interface RootParts extends StepParts {
-  readonly bullmq: Bullmq;
-}
-
-/** Throws an UnrecoverableError if every further attempt would fail in the same way. */
-async function runRoot(
-  { bullmq, ...parts }: RootParts,
-  root: QueuedJob,
-  token: string,
-): Promise<void> {
-  const { UnrecoverableError, WaitingChildrenError } = bullmq;
-  const step = await stepRoot(parts, root, token).catch(async (error: unknown) => {
-    await checkSeen(parts.core, parts.clock, (root.data as RootData).folder, error);
-    throw error;
+async function workOn({ folder, id }: EntryData, options: WorkOptions): Promise<void> {
+  const worker = printWorker(HOST, process.pid);
+  if (options.roots) await checkFolderIn(options.roots, folder);
+  await access(folder).catch((cause: unknown) => {
+    const sentence = `${worker} cannot see ${folder}; all workers need this folder at the same path`;
+    throw new TensorError("engine", sentence, {}, { cause });
   });
-  if (step === "done") return;
-  if (step === "waiting") throw new WaitingChildrenError();
-  const { sentence, code } = step;
-  await root.updateData({ ...(root.data as object), code });
-  throw new UnrecoverableError(sentence);
+  await runWithin(folder, options, id).catch((cause: unknown) => {
+    if (isTensorError(cause) && cause.code !== "engine") throw cause;
+    const sentence = `the job failed on ${worker}: ${messageOf(cause)}`;
+    throw new TensorError("engine", sentence, {}, { cause });
+  });
 }

@@ -50,10 +50,11 @@ export async function runHere(
   io: Io,
   folder: string,
   { memory, threads = io.threads }: LocalRun,
+  by?: RunJobOptions["by"],
 ): Promise<readonly StageTimes[]> {
   const place = path.relative(io.cwd, folder) || folder;
   const stopped = `stopped; the finished tasks are kept in ${place}; run the same command again to continue`;
-  const run = (options: RunJobOptions) => runJob(folder, { memory, threads, ...options });
+  const run = (options: RunJobOptions) => runJob(folder, { memory, threads, by, ...options });
   return (await withProgress(io, stopped, run)).stages;
 }
 
@@ -213,9 +214,8 @@ Redis is on another machine. The worker refuses jobs whose folder or arrays are
 outside the folders of --root, also if links lead outside.
 
 SIGTERM or Ctrl-C stops the worker when its running tasks are finished; after 20
-seconds the worker returns them to the queue. A second signal stops the worker
-immediately. No work is lost: another worker notices within 10 seconds and runs
-the tasks again.
+seconds the worker gives them up. A second signal stops the worker immediately.
+No work is lost: other workers run the tasks again.
 
 Examples:
   ndscatter job worker --redis redis://queue:6379 --root /shared/jobs
@@ -288,23 +288,23 @@ async function runWorker(io: Io, options: WorkerCommand): Promise<void> {
   await report.end();
 }
 
-/** Prints a worker's output. A terminal shows a single updating line; other outputs get a line per range of tasks. */
+/** Prints a worker's output. A terminal shows a single updating line; other outputs get a line per task. */
 function reportOf(io: Io) {
   const line = new ProgressLine(io.stderr);
-  let ranges = 0;
+  let tasks = 0;
   const say = async (text: string): Promise<void> => {
     line.clear();
     await io.stderr.write(`ndscatter: ${text}\n`);
   };
   return {
-    done({ folder, stage, tasks, seconds }: TasksDone): void {
-      ranges++;
-      const text = `${stage} ${tasks} of ${folder} in ${seconds.toFixed(2)} s`;
-      if (io.stderr.isTTY) line.showNow(`${ranges} done, last ${text}`);
+    done({ folder, stage, tasks: task, seconds }: TasksDone): void {
+      tasks++;
+      const text = `${stage} ${task} of ${folder} in ${seconds.toFixed(2)} s`;
+      if (io.stderr.isTTY) line.showNow(`${tasks} done, last ${text}`);
       else void io.stdout.write(`${text}\n`);
     },
     note: noteBeside(io, line),
     say,
-    end: (): Promise<void> => say(`ended after ${printCount(ranges, "range")} of tasks`),
+    end: (): Promise<void> => say(`ended after ${printCount(tasks, "task")}`),
   };
 }

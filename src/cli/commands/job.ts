@@ -133,7 +133,8 @@ function addTask(job: Command, io: Io): void {
 
 async function resumeJob(io: Io, given: string, options: LocalRun): Promise<void> {
   const folder = folderOf(io, given);
-  await runHere(io, folder, options);
+  const taker = takerOf(io.env);
+  await runHere(io, folder, options, taker === "task" ? "run" : taker);
   await printResult(io, `${given}: done`);
 }
 

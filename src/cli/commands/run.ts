@@ -110,7 +110,7 @@ const CHUNKED_OPTIONS: readonly Option[] = [
   new Option("--slurm", "print the sbatch commands that run the job"),
   wholeOption(
     "--tasks-per-element <count>",
-    "the number of tasks in each Slurm array element; choose enough for a minute or more (default: one per thread)",
+    "the number of tasks for each Slurm array element, which determines the number of elements (default: one per thread)",
     1,
   ),
 ];

@@ -66,11 +66,7 @@ export async function runKind(
     } catch (error) {
       const code = error instanceof Error && "code" in error ? String(error.code) : "";
       const isQuiet =
-        isTensorError(error) ||
-        CLEAR.has(code) ||
-        (error as Error).name === "UnrecoverableError" ||
-        (error as Error).name === "WaitingChildrenError" ||
-        (error as Error).name === "Failure";
+        isTensorError(error) || CLEAR.has(code) || (error as Error).name === "Failure";
       end = code === "" ? (error as Error).name : code;
       if (!isQuiet) report(mutant, String((error as Error).stack));
     }

@@ -37,11 +37,10 @@ const shell = (part: string): string => only(blocksOf(PAGE, "sh"), part);
 const unit = (part: string): string => only(blocksOf(PAGE, "ini"), part);
 
 const BLOCKS = {
-  tasks: shell("job task /srv/shared/job partition 0-15 "),
+  resume: shell("job status"),
   install: shell("npm install"),
   worker: shell("export NDSCATTER_REDIS"),
   submit: shell("job --redis"),
-  simulation: shell("SIMULATION"),
   slurm: shell("job --slurm"),
   parallel: shell("parallel"),
   redisUnit: unit("redis-server"),
@@ -49,7 +48,7 @@ const BLOCKS = {
   submitJob: only(blocksOf(PAGE, "js"), "submitJob"),
   redisFile: only(blocksOf(PAGE, "text"), "requirepass"),
   container: only(blocksOf(PAGE, "yaml"), "redis-server"),
-  pod: only(blocksOf(PAGE, "yaml"), "completionMode"),
+  pod: only(blocksOf(PAGE, "yaml"), "parallelism"),
 };
 
 /** Blocks of the page that no step below runs. */
@@ -152,7 +151,7 @@ async function startWorker(start: () => ProcessGroup): Promise<ProcessGroup> {
 
 async function endWorker(worker: ProcessGroup): Promise<void> {
   await worker.end();
-  assert.match(worker.output, /ended after [1-9]\d* ranges? of tasks/);
+  assert.match(worker.output, /ended after [1-9]\d* tasks?/);
 }
 
 /** A shared folder with the inputs of the page and no job. */
@@ -169,9 +168,9 @@ async function assertSums(): Promise<void> {
     for (const cell of cells) assert.equal(cell, IDS.includes(row) ? 6 : 1);
 }
 
-async function realJob(seed: number, blocks?: number): Promise<RealJob> {
+async function realJob(seed: number): Promise<RealJob> {
   await emptyFolder();
-  const job = await makeRealJob(SHARED, seed, { blocks });
+  const job = await makeRealJob(SHARED, seed);
   fs.renameSync(job.folder, JOB);
   return job;
 }
@@ -181,10 +180,11 @@ let worker: ProcessGroup;
 
 /** Commands by what they are, in the order of the page. Each may use what those before it have started. */
 export const STEPS: Readonly<Record<string, () => Promise<void>>> = {
-  "ndscatter job task and status": async () => {
+  "ndscatter job resume and status": async () => {
     sh(BLOCKS.install);
-    await realJob(1);
-    assert.match(sh(BLOCKS.tasks), /partition +16 of 32/);
+    const { isRight } = await realJob(1);
+    assert.match(sh(BLOCKS.resume), /finish +1 of 1/);
+    assert.ok(isRight());
   },
   "the command of the container of Redis": async () => {
     const command = setting(BLOCKS.container, "command");
@@ -227,10 +227,6 @@ export const STEPS: Readonly<Record<string, () => Promise<void>>> = {
     await endWorker(worker);
     await redis.end();
   },
-  "the simulation": async () => {
-    const { NODE_TEST_CONTEXT: _, ...env } = ENV;
-    sh(BLOCKS.simulation, env, ROOT);
-  },
   "ndscatter run --slurm": async () => {
     await emptyFolder();
     const cluster = await startSlurm();
@@ -243,18 +239,15 @@ export const STEPS: Readonly<Record<string, () => Promise<void>>> = {
     }
   },
   "GNU parallel": async () => {
-    const { isRight } = await realJob(3, 25);
+    const { isRight } = await realJob(3);
     sh(BLOCKS.parallel);
     assert.ok(isRight());
   },
-  "the script of a pod": async () => {
+  "the command of a pod": async () => {
     const { isRight } = await realJob(4);
-    sh(`ndscatter job task ${JOB} partition 0-31`);
-    const [, script] = /- \|\n((?: {14}.*\n)+)/.exec(BLOCKS.pod) ?? [];
-    assert.ok(script !== undefined);
-    for (let pod = 0; pod < Number.parseInt(setting(BLOCKS.pod, "completions"), 10); pod++)
-      sh(script, { ...ENV, JOB_COMPLETION_INDEX: `${pod}` });
-    sh(`ndscatter job task ${JOB} finish 0`);
+    const command = (JSON.parse(setting(BLOCKS.pod, "command")) as string[]).join(" ");
+    const pods = Number.parseInt(setting(BLOCKS.pod, "completions"), 10);
+    sh(`${`${command} &\n`.repeat(pods)}wait`);
     assert.ok(isRight());
   },
 };

@@ -28,14 +28,12 @@ export interface RealJob {
 export interface RealJobOptions {
   /** The position of an update whose index is beyond the data. */
   readonly bad?: number;
-  /** How many tasks partition. */
-  readonly blocks?: number;
 }
 
 export async function makeRealJob(
   home: string,
   seed: number,
-  { bad, blocks = STAGES.partition }: RealJobOptions = {},
+  { bad }: RealJobOptions = {},
 ): Promise<RealJob> {
   const random = randomFrom(seed);
   const floats = (size: number): Float32Array =>
@@ -64,7 +62,7 @@ export async function makeRealJob(
     out: { format: "npy", path: out },
     memory: 2 ** 28,
     threads: 1,
-    blockShape: [UPDATES / blocks],
+    blockShape: [UPDATES / STAGES.partition],
   });
   for (const [at, row] of rows.entries()) {
     for (let column = 0; column < COLUMNS; column++) {

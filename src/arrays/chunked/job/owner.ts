@@ -23,8 +23,18 @@ export async function checkFolder(job: { folder: string; id: string }): Promise<
 }
 
 /** Returns the message for a removed job whose folder now contains another job. */
-export const replaced = (folder: string, id: string, found: string): string =>
+const replaced = (folder: string, id: string, found: string): string =>
   `job ${id} was removed, and ${folder} now holds job ${found}; begin the removed job again in another folder`;
+
+/**
+ * Throws an `attribute` error unless a folder contains the expected job. The code is not `engine`, after which queues
+ * repeat tasks.
+ */
+export function checkId(folder: string, found: string, expected: string | undefined): void {
+  if (expected === undefined || found === expected) return;
+  const fields = { key: "folder", file: folder, got: found, expected };
+  throw new TensorError("attribute", replaced(folder, expected, found), fields);
+}
 
 /**
  * Checks that a job still owns its folder and output, just before a task renames its file. The file is inside the

@@ -5,6 +5,7 @@
 
 import * as fs from "node:fs/promises";
 import * as path from "node:path";
+import type { Guard } from "../../boxes/guard.ts";
 import type { OpenFile } from "../../boxes/files.ts";
 import {
   closeFile,
@@ -66,10 +67,13 @@ export async function checkFolderOf(folder: string): Promise<void> {
   });
 }
 
-/** Throws a `malformed-file` error if the folder contains no job, or contains links. */
-export async function openSpec(folder: string): Promise<BegunJob> {
+/**
+ * Throws a `malformed-file` error if the folder contains no job, or contains links. `guard` checks each file of an input
+ * before it is opened.
+ */
+export async function openSpec(folder: string, guard?: Guard): Promise<BegunJob> {
   await checkFolderOf(folder);
-  const file = await findJob(folder);
+  const file = await findJob(folder, undefined, guard);
   if (file !== null) return file;
   throw noJob(folder);
 }
@@ -84,7 +88,11 @@ export const noJob = (folder: string): TensorError =>
  * Opens the job in a folder, or returns null without a job, because another run may remove the job at any time. `opened`
  * contains the inputs of a job that this process has just described.
  */
-export async function findJob(folder: string, opened?: JobInputs): Promise<BegunJob | null> {
+export async function findJob(
+  folder: string,
+  opened?: JobInputs,
+  guard?: Guard,
+): Promise<BegunJob | null> {
   const handle = await open(folder);
   if (handle === null) return null;
   const file = specFile(folder);
@@ -95,7 +103,7 @@ export async function findJob(folder: string, opened?: JobInputs): Promise<Begun
     return {
       folder,
       spec,
-      inputs: () => (inputs ??= openInputs(spec)),
+      inputs: () => (inputs ??= openInputs(spec, guard)),
       isComplete: () => endsComplete(handle, file),
       close: () => inFile(file, () => closeFile(handle)),
     };

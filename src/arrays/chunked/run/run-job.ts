@@ -2,7 +2,6 @@
 
 import { namesOf, optionsOf, printAmount, type Signal } from "../../../core/foreign.ts";
 import { availableParallelism } from "node:os";
-import { CHUNKED } from "../../../core/limits.ts";
 import { checkCount, threadsFor } from "../stages/budget.ts";
 import { fileOf, isBrief, needsOf, type JobContext } from "../stages/context.ts";
 import { checkPath, checkRunOptions } from "../job/arguments.ts";
@@ -22,11 +21,14 @@ import {
 } from "../job/job.ts";
 import { isThere, placeError } from "../../boxes/file.ts";
 import { checkStageDisk, freeSpaceOf, type FreeSpace } from "../job/disk.ts";
-import { workersOf } from "../job/workers.ts";
+import { checkId } from "../job/owner.ts";
+import { checkFolderIn, checkJobIn, guardOf, type Roots } from "../job/roots.ts";
+import type { Taker } from "../job/workers.ts";
 import { forgetDamaged } from "../job/written.ts";
 import { isDone, openSpec, type BegunJob } from "../job/spec-file.ts";
 import { DEFAULT_MEMORY, startPoolWith, type TaskPool } from "./pool.ts";
 import { processMemory } from "./process-memory.ts";
+import { shareTasks, untilListed } from "./sharing.ts";
 import { product } from "../../../core/tensor/shape.ts";
 
 /** Progress of a stage. */
@@ -59,6 +61,8 @@ export interface RunJobOptions {
    * Called with a message at most once, when the memory of the process exceeds the limit by a quarter.
    */
   readonly onNote?: ((sentence: string) => void) | undefined;
+  /** The kind of process that `workersOf` reports; `run` by default. */
+  readonly by?: Taker | undefined;
 }
 
 const RUN_OPTIONS = namesOf<RunJobOptions>({
@@ -67,7 +71,18 @@ const RUN_OPTIONS = namesOf<RunJobOptions>({
   signal: true,
   onProgress: true,
   onNote: true,
+  by: true,
 });
+
+/** Options of a run for a queue. */
+export interface WorkOptions extends RunJobOptions {
+  /** The folders and addresses that the job and its arrays may use; null allows all. */
+  readonly roots?: Roots | null;
+  /** A signal that ends the run together with its running tasks. */
+  readonly kill?: AbortSignal;
+  /** Called after each task that this process has run. */
+  readonly onTask?: (stage: StageName, task: number, seconds: number) => void;
+}
 
 /**
  * Runs the remaining tasks of the job in a folder, on threads of this process.
@@ -92,8 +107,20 @@ export async function runJob(folder: string, options: RunJobOptions = {}): Promi
   checkPath(folder);
   optionsOf(options, RUN_OPTIONS, {});
   checkRunOptions(options);
-  const job = await openSpec(folder);
+  await runWithin(folder, options);
+}
+
+/**
+ * Runs a job like `runJob`. Throws an `attribute` error for a job outside the roots of the options, and unless the job
+ * has the expected id.
+ */
+export async function runWithin(folder: string, options: WorkOptions, id?: string): Promise<void> {
+  const { roots = null } = options;
+  if (roots !== null) await checkFolderIn(roots, folder);
+  const job = await openSpec(folder, roots === null ? undefined : guardOf(roots));
   try {
+    if (roots !== null) await checkJobIn(roots, folder, job.spec);
+    checkId(folder, job.spec.id, id);
     await runBegun(job, options, false);
   } finally {
     await job.close();
@@ -107,16 +134,18 @@ export async function runJob(folder: string, options: RunJobOptions = {}): Promi
  */
 export async function runBegun(
   job: BegunJob,
-  options: RunJobOptions,
+  options: WorkOptions,
   isChecked = true,
   freeOf: FreeSpace = freeSpaceOf,
 ): Promise<void> {
   const { folder, spec } = job;
+  const { roots = null } = options;
   try {
     if (await isDone(folder)) return await cleanUpDone(folder, spec);
     await checkStageFolders(folder, spec);
     if (!isChecked) await renewOutput(job, true);
-    const context = await openContext(folder, spec, { inputs: await job.inputs() });
+    const guard = roots === null ? undefined : guardOf(roots);
+    const context = await openContext(folder, spec, { inputs: await job.inputs(), guard });
     if (!isChecked) {
       await forgetDamaged(context);
       await checkUnchanged(context);
@@ -148,17 +177,19 @@ export function watchMemory(memory: number, onNote: (sentence: string) => void):
 
 async function runStages(
   context: JobContext,
-  options: RunJobOptions,
+  options: WorkOptions,
   freeOf: FreeSpace,
 ): Promise<void> {
-  const { memory = DEFAULT_MEMORY, signal } = options;
+  const { memory = DEFAULT_MEMORY, signal, roots, by, kill } = options;
   checkCount("memory", memory);
   if (options.threads !== undefined && options.threads !== 0)
     checkCount("threads", options.threads);
   const { needed: least } = needsOf(context);
   const wanted = options.threads ?? (isBrief(context) ? 0 : availableParallelism());
   const threads = threadsFor(memory, Math.max(1, wanted), least, context.data.chunkShape);
-  const pool = startPoolWith({ threads: wanted === 0 ? 0 : threads, memory }, freeOf, context);
+  const settings = { threads: wanted === 0 ? 0 : threads, memory, roots, by };
+  const pool = startPoolWith(settings, freeOf, context);
+  kill?.addEventListener("abort", () => void pool.end());
   const { onNote } = options;
   const endWatch = onNote === undefined ? () => {} : watchMemory(memory, onNote);
   const job = jobOf(context);
@@ -185,17 +216,16 @@ async function runStage(
   job: Job,
   { name, tasks }: Stage,
   pool: TaskPool,
-  { signal, onProgress }: RunJobOptions,
+  { signal, onProgress, onTask }: WorkOptions,
   freeOf: FreeSpace,
 ): Promise<void> {
   const { folder } = job;
-  let left = await remainingTasks(job, name);
+  const left = await remainingTasks(job, name);
   await checkStageDisk(context, name, left.length / Math.max(1, tasks), freeOf);
   const before = tasks - left.length;
   const begin = performance.now();
   const taskBytes = bytesOfStage(context, name) / Math.max(1, tasks);
   let done = before;
-  let next = 0;
   /** The number of the first block with a bad index; later blocks do not affect the job's error. */
   let end = Infinity;
   const report = (): void => {
@@ -203,78 +233,26 @@ async function runStage(
     onProgress?.({ stage: name, done, tasks, taskBytes, seconds, before });
   };
   // A task that changes chunks in place may be marked before it has ended.
-  const isDoneElsewhere = async (task: number): Promise<boolean> =>
-    name !== "finish" &&
-    !(name === "apply" && context.spec.inPlace) &&
-    (await isThere(fileOf.task(folder, FOLDERS[name], task)));
-  const sharing = new Sharing(job);
-  const work = async (): Promise<void> => {
-    while (next < left.length) {
-      if (await sharing.begins()) [left, next] = [shuffled(left.slice(next)), 0];
-      const task = left[next++];
-      // Another lane may have taken the last task meanwhile.
-      if (task === undefined || task > end) continue;
-      signal?.throwIfAborted();
-      const isDone = sharing.isShared && (await isDoneElsewhere(task));
-      if (!isDone) await pool.run(folder, name, task, signal, job.id);
-      done++;
-      report();
-      if (name !== "partition") continue;
-      if (await isThere(`${fileOf.task(folder, FOLDERS[name], task)}.bad`))
-        end = Math.min(end, task);
+  const isMarked = name !== "finish" && !(name === "apply" && context.spec.inPlace);
+  const isDone = isMarked
+    ? (task: number): Promise<boolean> => isThere(fileOf.task(folder, FOLDERS[name], task))
+    : null;
+  const run = async (task: number, isDoneElsewhere: boolean): Promise<void> => {
+    if (task > end) return;
+    signal?.throwIfAborted();
+    if (!isDoneElsewhere) {
+      const start = performance.now();
+      const runIt = () => pool.run(folder, name, task, signal, job.id);
+      await (name === "finish" ? untilListed(job, runIt, signal) : runIt());
+      onTask?.(name, task, (performance.now() - start) / 1000);
     }
+    done++;
+    report();
+    if (name !== "partition") return;
+    if (await isThere(`${fileOf.task(folder, FOLDERS[name], task)}.bad`)) end = Math.min(end, task);
   };
   report();
-  const workers = Array.from({ length: pool.threads }, work);
-  try {
-    await Promise.all(workers);
-  } catch (error) {
-    // After an error, no more tasks begin, and the error is thrown when the running tasks have ended.
-    next = left.length;
-    await Promise.allSettled(workers);
-    throw error;
-  }
-}
-
-/** The number of checks for other processes per renewal interval of their records. */
-const LOOKS = 20;
-
-/** Notices other processes that run the same job. */
-class Sharing {
-  readonly #job: Job;
-  #next = 0;
-  /** The time until the next look, in ms. The first looks follow each other closely, because runs often begin together. */
-  #wait = 1;
-  /** True if another process works on the job. */
-  isShared = false;
-
-  constructor(job: Job) {
-    this.#job = job;
-  }
-
-  /** Returns true once, as soon as another process records that it works on the job. */
-  async begins(): Promise<boolean> {
-    if (this.isShared || performance.now() < this.#next) return false;
-    this.#wait = Math.min(2 * this.#wait, CHUNKED.record / LOOKS);
-    this.#next = performance.now() + this.#wait;
-    const { length } = await workersOf(this.#job);
-    if (length < 2 || this.isShared) return false;
-    this.isShared = true;
-    return true;
-  }
-}
-
-/**
- * Returns tasks in random order. Processes that share a job then rarely run the same task at the same time, and a task
- * that another process has done takes little time.
- */
-function shuffled(tasks: readonly number[]): number[] {
-  const order = [...tasks];
-  for (let last = order.length - 1; last > 0; last--) {
-    const at = Math.floor(Math.random() * (last + 1));
-    [order[at], order[last]] = [order[last], order[at]];
-  }
-  return order;
+  await shareTasks(job, name, left, { threads: pool.threads, isDone, run });
 }
 
 /** Returns the number of element bytes that a stage reads and writes, without positions and other numbers. */

@@ -8,7 +8,7 @@ import { needsOf, type JobContext } from "../stages/context.ts";
 import { CHUNKED } from "../../../core/limits.ts";
 import { DiskWatch, freeSpaceOf, type FreeSpace } from "../job/disk.ts";
 import { openContext, type StageName } from "../job/job.ts";
-import { replaced } from "../job/owner.ts";
+import { checkId } from "../job/owner.ts";
 import { checkFolderIn, checkJobIn, guardOf, type Roots } from "../job/roots.ts";
 import { readSpec } from "../job/spec-file.ts";
 import type { JobSpec } from "../job/spec.ts";
@@ -91,14 +91,7 @@ export class Runner {
     const spec = await readSpec(folder);
     // The paths are checked again, because links may have changed since the last task.
     if (this.#roots !== null) await checkJobIn(this.#roots, folder, spec);
-    // The code is `attribute`, because queues repeat tasks after an `engine` error.
-    if (id !== undefined && spec.id !== id)
-      throw new TensorError("attribute", replaced(folder, id, spec.id), {
-        key: "folder",
-        file: folder,
-        got: spec.id,
-        expected: id,
-      });
+    checkId(folder, spec.id, id);
     if (spec.out.format === "zarr" && !isUrl(spec.out.path)) await checkStaging(spec.out.path);
     const known = jobs.get(spec.id);
     // If `job.json` has changed, the arrays are opened again, because their locations must be checked again.
