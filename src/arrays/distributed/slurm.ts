@@ -68,7 +68,24 @@ const END = "END_OF_NDSCATTER_TASKS";
  *
  * @example
  * ```ts
- * await createJob(request); // see `createJob` for the request
+ * import { openArray } from "ndscatter/zarr";
+ *
+ * const [data, indices, updates] = await Promise.all([
+ *   openArray("table.zarr"),
+ *   openArray("ids.npy"),
+ *   openArray("rows.npy"),
+ * ]);
+ * const request = {
+ *   folder: "job",
+ *   call: { function: "scatterND", options: { reduction: "add" } },
+ *   data,
+ *   indices,
+ *   updates,
+ *   out: { format: "zarr", path: "sums.zarr" },
+ *   memory: 2 ** 28,
+ *   threads: 1,
+ * } as const;
+ * await createJob(request);
  * const script = await slurmScript(await openJob("job"), { command: ["npx", "ndscatter"] });
  * console.log(script.split("\n")[0]); // #!/bin/sh
  * ```

@@ -33,7 +33,24 @@ const DEPTH = 8;
  *
  * @example
  * ```ts
- * await createJob(request); // see `createJob` for the request
+ * import { openArray } from "ndscatter/zarr";
+ *
+ * const [data, indices, updates] = await Promise.all([
+ *   openArray("table.zarr"),
+ *   openArray("ids.npy"),
+ *   openArray("rows.npy"),
+ * ]);
+ * const request = {
+ *   folder: "job",
+ *   call: { function: "scatterND", options: { reduction: "add" } },
+ *   data,
+ *   indices,
+ *   updates,
+ *   out: { format: "zarr", path: "sums.zarr" },
+ *   memory: 2 ** 28,
+ *   threads: 1,
+ * } as const;
+ * await createJob(request);
  * const [found] = await findJobs(".");
  * console.log(found?.folder?.endsWith("job")); // true
  * ```
@@ -120,7 +137,24 @@ export interface JobFacts {
  *
  * @example
  * ```ts
- * await createJob(request); // see `createJob` for the request
+ * import { openArray } from "ndscatter/zarr";
+ *
+ * const [data, indices, updates] = await Promise.all([
+ *   openArray("table.zarr"),
+ *   openArray("ids.npy"),
+ *   openArray("rows.npy"),
+ * ]);
+ * const request = {
+ *   folder: "job",
+ *   call: { function: "scatterND", options: { reduction: "add" } },
+ *   data,
+ *   indices,
+ *   updates,
+ *   out: { format: "zarr", path: "sums.zarr" },
+ *   memory: 2 ** 28,
+ *   threads: 1,
+ * } as const;
+ * await createJob(request);
  * const { call, inPlace, chunks } = await describeJob("job");
  * console.log(call, inPlace, chunks); // scatterND false 2
  * ```

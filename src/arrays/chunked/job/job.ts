@@ -69,7 +69,24 @@ export const ALL_FOLDERS: readonly string[] = [...Object.values(FOLDERS), WORKER
  *
  * @example
  * ```ts
- * await createJob(request); // see `createJob` for the request
+ * import { openArray } from "ndscatter/zarr";
+ *
+ * const [data, indices, updates] = await Promise.all([
+ *   openArray("table.zarr"),
+ *   openArray("ids.npy"),
+ *   openArray("rows.npy"),
+ * ]);
+ * const request = {
+ *   folder: "job",
+ *   call: { function: "scatterND", options: { reduction: "add" } },
+ *   data,
+ *   indices,
+ *   updates,
+ *   out: { format: "zarr", path: "sums.zarr" },
+ *   memory: 2 ** 28,
+ *   threads: 1,
+ * } as const;
+ * await createJob(request);
  * const job = await openJob("job");
  * console.log(job.stages.map(({ name }) => name)); // ["partition", "apply", "finish"]
  * ```
@@ -123,7 +140,24 @@ export const stagesOf = (tasks: {
  *
  * @example
  * ```ts
- * await createJob(request); // see `createJob` for the request
+ * import { openArray } from "ndscatter/zarr";
+ *
+ * const [data, indices, updates] = await Promise.all([
+ *   openArray("table.zarr"),
+ *   openArray("ids.npy"),
+ *   openArray("rows.npy"),
+ * ]);
+ * const request = {
+ *   folder: "job",
+ *   call: { function: "scatterND", options: { reduction: "add" } },
+ *   data,
+ *   indices,
+ *   updates,
+ *   out: { format: "zarr", path: "sums.zarr" },
+ *   memory: 2 ** 28,
+ *   threads: 1,
+ * } as const;
+ * await createJob(request);
  * const job = await openJob("job");
  * console.log(await remainingTasks(job, "partition")); // [0]
  * await runJob("job", { threads: 0 });
@@ -167,7 +201,24 @@ export async function checkUnchanged(
  *
  * @example
  * ```ts
- * await createJob(request); // see `createJob` for the request
+ * import { openArray } from "ndscatter/zarr";
+ *
+ * const [data, indices, updates] = await Promise.all([
+ *   openArray("table.zarr"),
+ *   openArray("ids.npy"),
+ *   openArray("rows.npy"),
+ * ]);
+ * const request = {
+ *   folder: "job",
+ *   call: { function: "scatterND", options: { reduction: "add" } },
+ *   data,
+ *   indices,
+ *   updates,
+ *   out: { format: "zarr", path: "sums.zarr" },
+ *   memory: 2 ** 28,
+ *   threads: 1,
+ * } as const;
+ * await createJob(request);
  * console.log(await taskRate(await openJob("job"), "partition")); // null
  * ```
  */
@@ -196,7 +247,24 @@ export async function taskRate(job: Job, name: StageName): Promise<number | null
  *
  * @example
  * ```ts
- * await createJob(request); // see `createJob` for the request
+ * import { openArray } from "ndscatter/zarr";
+ *
+ * const [data, indices, updates] = await Promise.all([
+ *   openArray("table.zarr"),
+ *   openArray("ids.npy"),
+ *   openArray("rows.npy"),
+ * ]);
+ * const request = {
+ *   folder: "job",
+ *   call: { function: "scatterND", options: { reduction: "add" } },
+ *   data,
+ *   indices,
+ *   updates,
+ *   out: { format: "zarr", path: "sums.zarr" },
+ *   memory: 2 ** 28,
+ *   threads: 1,
+ * } as const;
+ * await createJob(request);
  * await runJob("job", { threads: 0 });
  * console.log(await jobFailure(await openJob("job"))); // null
  * ```
