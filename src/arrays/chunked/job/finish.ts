@@ -70,6 +70,13 @@ const unfinished = (folder: string, stage: string, left: number, all: number): T
   return new TensorError("engine", sentence, { file: folder, got: left });
 };
 
+/** Ends the claim of a complete job on an array in a folder, unless a later job owns the array. */
+export async function giveBackOutput({ id, out }: JobSpec): Promise<void> {
+  if (out.format === "npy" || isUrl(out.path)) return;
+  const found = await readClaim(out.path);
+  if (found?.id === id) await endClaim(out.path, found);
+}
+
 /** Removes all task files of a finished job, in its folder, and beside the folder and the output. */
 export async function cleanUpDone(folder: string, spec: JobSpec): Promise<void> {
   await cleanUp(folder);
