@@ -90,10 +90,11 @@ const RELEASED: readonly (readonly [string, Partial<CreateOptions>, read: Length
   // What a checksum is taken off is a part of what was read.
   ["chunks with a checksum", { codecs: ["crc32c"] }, [64], [68]],
   ["compressed chunks", { codecs: ["zstd"] }, [null, 64], [null]],
-  ["transposed chunks", { codecs: [TURN, LITTLE] }, [], [64]],
-  ["transposed chunks with a checksum", { codecs: [TURN, LITTLE, "crc32c"] }, [64], [64, 68]],
+  // A transposed chunk is copied from a buffer.
+  ["transposed chunks", { codecs: [TURN, LITTLE] }, [64], [64]],
+  ["transposed chunks with a checksum", { codecs: [TURN, LITTLE, "crc32c"] }, [64, 64], [64, 68]],
   // The one in the other byte order is made of the transposed one.
-  ["transposed chunks in the other byte order", { codecs: [TURN, BIG] }, [], [64, 64]],
+  ["transposed chunks in the other byte order", { codecs: [TURN, BIG] }, [64], [64, 64]],
   ["two checksums", { codecs: ["crc32c", "crc32c"] }, [64], [68, 72]],
   // The index is copied from its bytes. All of a shard is read, of which its chunks are parts; its parts are two chunks
   // and the index.

@@ -167,3 +167,6 @@ export function mutate(bytes: Uint8Array, random: Random): Uint8Array {
       return copy;
   }
 }
+
+/** Allocates memory for decoders, with arbitrary contents as in reused memory. */
+export const dirtyBytes = (size: number): Uint8Array => new Uint8Array(size).fill(0xa5);

@@ -12,32 +12,42 @@ import { isUnshared } from "../../../core/tensor/storage.ts";
 type ClosedPort = InstanceType<typeof MessageChannel>["port1"];
 
 export class Buffers {
-  readonly #free: Uint8Array[] = [];
+  readonly #free: ArrayBuffer[] = [];
   #port: ClosedPort | null = null;
 
-  /**
-   * Calls `action` with a buffer of `size` bytes and arbitrary contents. Concurrent calls are allowed. Throws a
-   * `too-large` error if memory is exhausted.
-   */
+  /** Calls `action` with a buffer of `size` bytes, under the conditions of `allocate`. Concurrent calls are allowed. */
   async use<T>(size: number, action: (buffer: Uint8Array) => Promise<T>): Promise<T> {
-    const at = this.#free.findIndex(({ length }) => length === size);
-    const buffer = at === -1 ? newBytes(size) : this.#free.splice(at, 1)[0];
+    const buffer = this.allocate(size);
     try {
       return await action(buffer);
     } finally {
-      MEMORY.onRelease?.(buffer);
-      if (size <= ZARR.keep) this.#free.push(buffer);
-      else this.release(buffer);
-      if (this.#free.length > ZARR.buffers) this.#free.shift();
+      this.release(buffer);
     }
   }
 
-  /** Frees the memory of unused bytes, and empties all views of this memory. */
-  release({ buffer, byteLength }: Uint8Array): void {
+  /** Returns memory with arbitrary contents until it is released. Throws `too-large` if memory is exhausted. */
+  allocate(size: number): Uint8Array {
+    const at = this.#free.findIndex(
+      ({ byteLength }) => byteLength >= size && byteLength <= 2 * size,
+    );
+    const [buffer] = at === -1 ? [newBytes(size).buffer] : this.#free.splice(at, 1);
+    return new Uint8Array(buffer, 0, size);
+  }
+
+  /** Keeps or frees the memory of unused bytes. Freed memory empties all views. */
+  release(bytes: Uint8Array): void {
+    const { buffer, byteLength } = bytes;
     if (!isUnshared(buffer) || buffer.byteLength < ZARR.release) return;
     // Small arrays in Node share a buffer of 8 kB (64 kB in Node 24). Therefore a buffer is freed only if the array
     // covers at least half of it.
     if (2 * byteLength < buffer.byteLength) return;
+    MEMORY.onRelease?.(bytes);
+    if (buffer.byteLength <= ZARR.keep) this.#free.push(buffer);
+    else this.#discard(buffer);
+    if (this.#free.length > ZARR.buffers) this.#free.shift();
+  }
+
+  #discard(buffer: ArrayBuffer): void {
     const own: ArrayBuffer & { transfer?(length: number): ArrayBuffer } = buffer;
     if (own.transfer !== undefined) own.transfer(0);
     else this.#closedPort().postMessage(null, [buffer]);

@@ -96,8 +96,10 @@ async function decompress(
       got: source.size,
     });
   }
-  const bytes = await readAll(source);
-  const before = { size: mostStored({ ...pipeline, compression: [] }), isExact: shards === null };
+  const allocate = (size: number): Uint8Array => buffers.allocate(size);
+  const bytes = await readAll(source, allocate);
+  const size = mostStored({ ...pipeline, compression: [] });
+  const before = { size, isExact: shards === null, allocate };
   return decodeSteps(compression, bytes, before, where, (encoded) => {
     if (encoded.buffer !== source.bytes?.buffer) buffers.release(encoded);
   });
@@ -114,9 +116,10 @@ async function decodeSteps(
   where: string,
   release: Release = () => {},
 ): Promise<Uint8Array> {
+  const { allocate } = decoded;
   let { size, isExact } = decoded;
   const steps = codecs.map((codec) => {
-    const step = { codec, size, isExact };
+    const step = { codec, size, isExact, allocate };
     const fixed = codec.fixedSize(size);
     size = fixed ?? codec.mostEncoded(size);
     isExact &&= fixed !== null;

@@ -16,6 +16,7 @@ import {
   type Held,
 } from "./byte-codec.ts";
 import { decodeBloscLz, decodeLz4, decodeSnappy, encodeLz4 } from "./blosc-streams.ts";
+import { newBytes } from "../chunks/buffers.ts";
 import { makeDeflateCodec } from "./gzip.ts";
 import { moveBits, moveBytes } from "./shuffle.ts";
 import { makeZstdCodec } from "./zstd.ts";
@@ -150,7 +151,7 @@ async function decode(bytes: Uint8Array, decoded: Decoded): Promise<Uint8Array> 
   // Every block has an offset and a size in the input, so the input length bounds the allocation.
   if (first + 4 * blocks > bytes.length) throw broken("it is truncated");
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
-  const into = new Uint8Array(size);
+  const into = decoded.allocate(size);
   const scratch = new Uint8Array(blocksize);
   for (let block = 0; block < blocks; block++) {
     const target = into.subarray(block * blocksize, (block + 1) * blocksize);
@@ -202,12 +203,13 @@ async function decodeStream(from: Uint8Array, into: Uint8Array, format: number):
   if (format === COMPRESSORS.snappy) return decodeSnappy(from, into);
   if (format === COMPRESSORS.blosclz) return decodeBloscLz(from, into);
   const codec = streamCodec(format, 0) as ByteCodec;
-  const decoded = await codec.decode(from, { size, isExact: true });
+  const allocate = (needed: number): Uint8Array => (needed === size ? into : newBytes(needed));
+  const decoded = await codec.decode(from, { size, isExact: true, allocate });
   if (decoded.length !== size) {
     const got = printCount(decoded.length, "byte");
     throw broken(`one of its streams decodes to ${got}, not ${size}`);
   }
-  into.set(decoded);
+  if (decoded !== into) into.set(decoded);
 }
 
 /** The maximum chunk size, in bytes, for which block offsets fit in 4 bytes. */

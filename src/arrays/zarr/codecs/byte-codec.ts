@@ -12,6 +12,8 @@ export interface Decoded {
   readonly size: number;
   /** True if the size must be exactly `size` bytes. */
   readonly isExact: boolean;
+  /** Returns memory with arbitrary contents, which a decoder may use instead of new memory for its result. */
+  allocate(size: number): Uint8Array;
 }
 
 /** Frees the memory of unused bytes. */

@@ -5,7 +5,8 @@
 
 import { printCount } from "../../../core/foreign.ts";
 import { messageOf, TensorError } from "../../../core/errors.ts";
-import { broken, mostCompressed } from "./byte-codec.ts";
+import { newBytes } from "../chunks/buffers.ts";
+import { broken, mostCompressed, type Decoded } from "./byte-codec.ts";
 import { inflateStream } from "./gzip.ts";
 import { LIBZSTD, NAMES, SIZE } from "./libzstd-bytes.ts";
 
@@ -46,17 +47,20 @@ const PAGE = 65_536;
 const kept: { library?: Library; loading?: Promise<void> } = {};
 
 /** Decodes a frame with a checked header to at most `size` bytes. */
-export const decodeZstd = (frame: Uint8Array, size: number): Promise<Uint8Array> =>
-  convert("decompress", frame, size);
+export const decodeZstd = (
+  frame: Uint8Array,
+  { size, allocate }: Pick<Decoded, "size" | "allocate">,
+): Promise<Uint8Array> => convert("decompress", frame, size, allocate);
 
 export const encodeZstd = (bytes: Uint8Array, level: number): Promise<Uint8Array> =>
-  convert("compress", bytes, mostCompressed(bytes.length), level);
+  convert("compress", bytes, mostCompressed(bytes.length), newBytes, level);
 
 /** Throws `engine` if a policy forbids WebAssembly, or `too-large` if WebAssembly memory is exhausted. */
 async function convert(
   name: "compress" | "decompress",
   input: Uint8Array,
   capacity: number,
+  allocate: Decoded["allocate"],
   ...more: readonly number[]
 ): Promise<Uint8Array> {
   // The loop repeats if an earlier call that waited for the same instance did not keep it.
@@ -75,7 +79,8 @@ async function convert(
   new Uint8Array(memory.buffer).set(input, from);
   const length = library[name](into, capacity, from, input.length, ...more);
   const isWrong = isError(length) !== 0;
-  const output = isWrong ? null : new Uint8Array(memory.buffer.slice(into, into + length));
+  const output = isWrong ? null : allocate(length);
+  output?.set(new Uint8Array(memory.buffer, into, length));
   free(from);
   free(into);
   if (memory.buffer.byteLength <= MOST_KEPT) kept.library = library;

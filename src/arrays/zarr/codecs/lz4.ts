@@ -31,7 +31,7 @@ export const makeLz4Codec = (acceleration: number): ByteCodec =>
       const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
       const promised = view.getUint32(0, true);
       checkDeclared(promised, decoded);
-      const into = newBytes(promised);
+      const into = decoded.allocate(promised);
       decodeLz4(bytes.subarray(HEADER), into);
       return into;
     },

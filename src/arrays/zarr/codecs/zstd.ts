@@ -38,7 +38,7 @@ export function makeZstdCodec(level: number, checksum: boolean): ByteCodec {
       // Each frame is decoded separately, because Node stops at the first empty frame.
       const pieces: Uint8Array[] = [];
       for (const frame of framesOf(bytes, decoded)) {
-        pieces.push(await decodeFrame(frame, decoded.size));
+        pieces.push(await decodeFrame(frame, decoded));
       }
       return join(pieces);
     },
@@ -97,7 +97,8 @@ const heldByWasm = (level: number): Held => ({
   encode: (size) => 4 * size + 1.2 * stateOf(level, size) + 2 ** 21,
 });
 
-async function decodeFrame(frame: Uint8Array, size: number): Promise<Uint8Array> {
+async function decodeFrame(frame: Uint8Array, decoded: Decoded): Promise<Uint8Array> {
+  const { size } = decoded;
   const zlib = zstdOfNode();
   if (zlib !== null) {
     const room = size + MAX_BLOCK;
@@ -110,13 +111,18 @@ async function decodeFrame(frame: Uint8Array, size: number): Promise<Uint8Array>
     throw new TensorError("too-large", `${tooLarge(size)}; use smaller chunks`, { got: size });
   }
   const { decodeZstd } = await import("./libzstd.ts");
-  return decodeZstd(frame, size);
+  return decodeZstd(frame, decoded);
 }
 
+/** True until the platform refuses a stream of zstd, because each refusal takes 50 µs. */
+const platform = { hasStream: true };
+
 function streamOfPlatform(): DecompressionStream | null {
+  if (!platform.hasStream) return null;
   try {
     return Reflect.construct(DecompressionStream, ["zstd"]);
   } catch {
+    platform.hasStream = false;
     return null;
   }
 }

@@ -3,6 +3,7 @@
  * of a metadata file or contains the coordinates of a chunk. `own-store.ts` has the smaller interface for callers.
  */
 
+import { newBytes } from "../chunks/buffers.ts";
 import { factOf, printValue } from "../../../core/foreign.ts";
 import { TensorError } from "../../../core/errors.ts";
 
@@ -184,9 +185,12 @@ export const partOfSource = (source: Source, offset: number, size: number): Sour
     : memorySource(source.bytes.subarray(offset, offset + size));
 
 /** Reads all bytes of a source. */
-export async function readAll(source: Source): Promise<Uint8Array> {
+export async function readAll(
+  source: Source,
+  allocate: (size: number) => Uint8Array = newBytes,
+): Promise<Uint8Array> {
   if (source.bytes !== null) return source.bytes;
-  const bytes = new Uint8Array(source.size);
+  const bytes = allocate(source.size);
   await source.read(0, bytes);
   return bytes;
 }

@@ -3,6 +3,7 @@
  * is read once. Archives are never written.
  */
 
+import { newBytes } from "../chunks/buffers.ts";
 import { malformed, unsupported } from "../../../core/errors.ts";
 import { printCount, printValue } from "../../../core/foreign.ts";
 import { ZARR } from "../../../core/limits.ts";
@@ -61,7 +62,7 @@ export class ZipStore extends ReadOnlyStore implements ArrayStore {
     }
     const bytes = isShort ? head.subarray(from, from + stored) : await read(start + from, stored);
     if (method === 0) return memorySource(this.#check(bytes, member));
-    const decoded = { size, isExact: true };
+    const decoded = { size, isExact: true, allocate: newBytes };
     const whole = await DEFLATE.decode(bytes, decoded).catch((cause: unknown) => {
       const sentence = `the member ${name} of ${file} cannot be decompressed: ${reasonOf(cause)}`;
       throw malformed(sentence, { file }, { cause });
