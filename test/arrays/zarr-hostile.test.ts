@@ -18,7 +18,7 @@ import { hexBytes } from "../support/npy-file.ts";
 import { WITHOUT_NODE_ITSELF } from "../support/platform.ts";
 import { randomFrom, randomTensor, type Random } from "../support/random.ts";
 import { assertRejected } from "../support/refusal.ts";
-import { dirtyBytes, missingCodecs, mutate } from "../support/zarr-cases.ts";
+import { decodedOf, missingCodecs, mutate } from "../support/zarr-cases.ts";
 
 const SHAPE = [9, 8];
 
@@ -277,11 +277,7 @@ test(
     const [inGzip, inZlib] = [await gzip.encode(zeros), await zlib.encode(zeros)];
     const zstd = makeZstdCodec(3, false);
     // Loads the decoder of platforms whose zlib lacks zstd, whose memory grows at first.
-    await zstd.decode(await zstd.encode(zeros.subarray(0, size)), {
-      size,
-      isExact: true,
-      allocate: dirtyBytes,
-    });
+    await zstd.decode(await zstd.encode(zeros.subarray(0, size)), decodedOf(size));
     const { getBuiltinModule } = process;
     const without = (name: string): unknown =>
       name === "node:zlib" ? undefined : getBuiltinModule(name);
@@ -299,7 +295,7 @@ test(
       for (const hasZlib of name.includes("zstd") ? [true] : [true, false]) {
         if (!hasZlib) Object.assign(process, { getBuiltinModule: without });
         const inflated = await inflatedBy(() =>
-          assert.rejects(codec.decode(bomb, { size, isExact: true, allocate: dirtyBytes })),
+          assert.rejects(codec.decode(bomb, decodedOf(size))),
         ).finally(() => Object.assign(process, { getBuiltinModule }));
         // A buffer of the chunk's size, and pieces of 16 to 128 kB.
         assert.ok(inflated < 2 ** 20, `${name}${hasZlib ? "" : " in a page"}: ${inflated} bytes`);

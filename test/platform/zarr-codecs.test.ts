@@ -24,7 +24,7 @@ import { BLOSC_CHUNKS } from "../fixtures/blosc-chunks.ts";
 import { hexBytes } from "../support/npy-file.ts";
 import { caseList } from "../support/cases.ts";
 import { randomFrom, SEED } from "../support/random.ts";
-import { COMPRESSION, dirtyBytes, missingCodecs } from "../support/zarr-cases.ts";
+import { COMPRESSION, decodedOf, missingCodecs } from "../support/zarr-cases.ts";
 
 // RFC 3720, section B.4.
 const VECTORS: readonly (readonly [string, number[], number])[] = [
@@ -103,11 +103,7 @@ for (const [at, codec] of CODECS.entries()) {
       assert.ok(encoded.length <= codec.mostEncoded(length));
       assert.ok(length <= codec.ratio * encoded.length);
       assert.equal(codec.fixedSize(length) ?? encoded.length, encoded.length);
-      const decoded = await codec.decode(encoded, {
-        size: length,
-        isExact: true,
-        allocate: dirtyBytes,
-      });
+      const decoded = await codec.decode(encoded, decodedOf(length));
       assertSame(decoded, bytes);
     }
   });
@@ -119,7 +115,7 @@ test("every codec is encoded and decoded here, and by the random arrays of test/
 });
 
 const refusesBytes = (codec: ByteCodec, bytes: Uint8Array, size: number, says: RegExp) =>
-  assert.rejects(() => codec.decode(bytes, { size, isExact: true, allocate: dirtyBytes }), says);
+  assert.rejects(() => codec.decode(bytes, decodedOf(size)), says);
 
 test("gzip is what the platform's own streams decode and encode", async () => {
   const bytes = sample(50_000, 1);
@@ -135,18 +131,10 @@ test("gzip is what the platform's own streams decode and encode", async () => {
     const encoded = await codec.encode(bytes);
     assertSame(await through(new DecompressionStream(format), encoded), bytes);
     const theirs = await through(new CompressionStream(format), bytes);
-    const decoded = await codec.decode(theirs, {
-      size: bytes.length,
-      isExact: true,
-      allocate: dirtyBytes,
-    });
+    const decoded = await codec.decode(theirs, decodedOf(bytes.length));
     assertSame(decoded, bytes);
-    await assert.rejects(() =>
-      codec.decode(theirs, { size: 100, isExact: true, allocate: dirtyBytes }),
-    );
-    await assert.rejects(() =>
-      codec.decode(theirs.subarray(0, 50), { size: 50_000, isExact: true, allocate: dirtyBytes }),
-    );
+    await assert.rejects(() => codec.decode(theirs, decodedOf(100)));
+    await assert.rejects(() => codec.decode(theirs.subarray(0, 50), decodedOf(50_000)));
   }
 });
 
@@ -156,17 +144,9 @@ const ZEROS = "28b52ffd045855000010000001009b8639c002db234ef3";
 
 test("zstd decodes frames of the command zstd, which do not say their size", async () => {
   const codec = makeZstdCodec(0, false);
-  const hello = await codec.decode(hexBytes(HELLO), {
-    size: 47,
-    isExact: true,
-    allocate: dirtyBytes,
-  });
+  const hello = await codec.decode(hexBytes(HELLO), decodedOf(47));
   assert.equal(new TextDecoder().decode(hello), Array.from({ length: 8 }, () => "hello").join(" "));
-  const zeros = await codec.decode(hexBytes(ZEROS), {
-    size: 100_000,
-    isExact: true,
-    allocate: dirtyBytes,
-  });
+  const zeros = await codec.decode(hexBytes(ZEROS), decodedOf(100_000));
   assert.deepEqual(new Uint8Array(zeros), new Uint8Array(100_000));
 });
 
@@ -201,11 +181,8 @@ test("libzstd decodes after an error, and finds what does not fit", async () => 
     [frame.subarray(0, frame.length >> 1), 5000],
     [frame, 4999],
   ] as const) {
-    await assert.rejects(
-      () => decodeZstd(bytes, { size, allocate: dirtyBytes }),
-      /libzstd reports error \d+/,
-    );
-    assertSame(await decodeZstd(frame, { size: 6000, allocate: dirtyBytes }), sample(5000, 1));
+    await assert.rejects(() => decodeZstd(bytes, decodedOf(size)), /libzstd reports error \d+/);
+    assertSame(await decodeZstd(frame, decodedOf(6000)), sample(5000, 1));
   }
 });
 
@@ -221,10 +198,10 @@ test("chunks that are decoded at once load libzstd once, and a large chunk gives
     return Reflect.apply(instantiate, api, args);
   };
   try {
-    await decodeZstd(frame, { size: 2 ** 26, allocate: dirtyBytes });
+    await decodeZstd(frame, decodedOf(2 ** 26));
     loaded = 0;
     const decoded = await Promise.all(
-      Array.from({ length: 8 }, () => decodeZstd(frame, { size: 5000, allocate: dirtyBytes })),
+      Array.from({ length: 8 }, () => decodeZstd(frame, decodedOf(5000))),
     );
     for (const one of decoded) assertSame(one, sample(5000, 1));
     assert.equal(loaded, 1);
@@ -240,11 +217,7 @@ test("zstd is what numcodecs decodes and encodes", async () => {
     assertSame(await Zstd.fromConfig({ id: "zstd" }).decode(encoded), bytes);
   }
   const theirs = await Zstd.fromConfig({ id: "zstd", level: 3 }).encode(bytes);
-  const decoded = await makeZstdCodec(0, false).decode(theirs, {
-    size: 200_000,
-    isExact: true,
-    allocate: dirtyBytes,
-  });
+  const decoded = await makeZstdCodec(0, false).decode(theirs, decodedOf(200_000));
   assertSame(decoded, bytes);
 });
 
@@ -267,18 +240,10 @@ for (const [name, hex, size, says] of FRAMES) {
 
 test("zstd takes a frame of a raw block, and frames that hold nothing", async () => {
   const raw = hexBytes(`502a4d1802000000ffff28b52ffd200421000061626364`);
-  const decoded = await makeZstdCodec(0, false).decode(raw, {
-    size: 4,
-    isExact: true,
-    allocate: dirtyBytes,
-  });
+  const decoded = await makeZstdCodec(0, false).decode(raw, decodedOf(4));
   assert.deepEqual([...decoded], [0x61, 0x62, 0x63, 0x64]);
   const twice = Uint8Array.from([...raw, ...raw]);
-  const both = await makeZstdCodec(0, false).decode(twice, {
-    size: 8,
-    isExact: true,
-    allocate: dirtyBytes,
-  });
+  const both = await makeZstdCodec(0, false).decode(twice, decodedOf(8));
   assert.deepEqual([...both], [0x61, 0x62, 0x63, 0x64, 0x61, 0x62, 0x63, 0x64]);
 });
 
@@ -294,7 +259,7 @@ for (const [cname, shuffle, typesize, chunk] of BLOSC_CHUNKS) {
   test(`blosc decodes C-Blosc's ${cname} with shuffle ${shuffle} of ${typesize} bytes`, async () => {
     const bytes = Uint8Array.from(atob(chunk), (one) => one.charCodeAt(0));
     const codec = bloscOf(cname, shuffle, typesize);
-    const decoded = await codec.decode(bytes, { size: 1200, isExact: true, allocate: dirtyBytes });
+    const decoded = await codec.decode(bytes, decodedOf(1200));
     assert.deepEqual(new Uint8Array(decoded), COUNTS);
     await refusesBytes(codec, bytes, 1199, /decodes to 1200 bytes, not 1199/);
     await refusesBytes(codec, bytes.subarray(0, -1), 1200, /but its header declares/);
@@ -351,11 +316,7 @@ for (const cname of ["lz4", "lz4hc", "blosclz", "zstd", "snappy", "zlib"]) {
         const bytes = sample(length, length + shuffle);
         const theirs = Blosc.fromConfig({ id: "blosc", cname, clevel: 5, shuffle });
         const codec = bloscOf(cname, shuffle, 4);
-        const decoded = await codec.decode(await theirs.encode(bytes), {
-          size: length,
-          isExact: true,
-          allocate: dirtyBytes,
-        });
+        const decoded = await codec.decode(await theirs.encode(bytes), decodedOf(length));
         assertSame(decoded, bytes);
         if (cname === "blosclz" || cname === "snappy") {
           await assert.rejects(() => codec.encode(bytes), /read but not written/);
@@ -460,10 +421,6 @@ for (const [name, bytes, size, says] of CHUNKS) {
 
 test("blosc takes a block as it is, where it has the block's own length", async () => {
   const chunk = bloscChunk(0x10, 1, 4, 4, "14000000 04000000 01020304");
-  const decoded = await bloscOf("lz4", 0, 1).decode(chunk, {
-    size: 4,
-    isExact: true,
-    allocate: dirtyBytes,
-  });
+  const decoded = await bloscOf("lz4", 0, 1).decode(chunk, decodedOf(4));
   assert.deepEqual([...decoded], [1, 2, 3, 4]);
 });

@@ -10,7 +10,7 @@ import {
 import { makeDeflateCodec } from "../../src/arrays/zarr/codecs/gzip.ts";
 import { makeZstdCodec } from "../../src/arrays/zarr/codecs/zstd.ts";
 import { openArray, type Fetch } from "../../src/entries/zarr.ts";
-import { dirtyBytes } from "../support/zarr-cases.ts";
+import { decodedOf } from "../support/zarr-cases.ts";
 import { setLimits } from "../support/limits.ts";
 import { WITHOUT_NODE_ITSELF } from "../support/platform.ts";
 
@@ -109,26 +109,13 @@ test(
       try {
         const encoded = await codec.encode(bytes);
         for (const one of [ofNode, encoded]) {
-          const decoded = await codec.decode(one, {
-            size: 100_000,
-            isExact: true,
-            allocate: dirtyBytes,
-          });
+          const decoded = await codec.decode(one, decodedOf(100_000));
           assert.deepEqual(new Uint8Array(decoded), bytes);
         }
-        await assert.rejects(
-          () => codec.decode(ofNode, { size: 99_999, isExact: true, allocate: dirtyBytes }),
-          {
-            message: "it decodes to more than 99999 bytes",
-          },
-        );
-        await assert.rejects(() =>
-          codec.decode(ofNode.subarray(0, 100), {
-            size: 100_000,
-            isExact: true,
-            allocate: dirtyBytes,
-          }),
-        );
+        await assert.rejects(() => codec.decode(ofNode, decodedOf(99_999)), {
+          message: "it decodes to more than 99999 bytes",
+        });
+        await assert.rejects(() => codec.decode(ofNode.subarray(0, 100), decodedOf(100_000)));
       } finally {
         Object.assign(process, { getBuiltinModule });
       }
@@ -204,12 +191,9 @@ test(
         assert.deepEqual([...(await makeZstdCodec(level, checksum).encode(bytes))], [5, 6, 7]);
       }
       const codec = makeZstdCodec(0, false);
-      const decoded = await codec.decode(FRAME, { size: 4, isExact: true, allocate: dirtyBytes });
+      const decoded = await codec.decode(FRAME, decodedOf(4));
       assert.deepEqual([...decoded], [1, 2, 3, 4]);
-      await assert.rejects(
-        codec.decode(FRAME, { size: 4, isExact: true, allocate: dirtyBytes }),
-        broken,
-      );
+      await assert.rejects(codec.decode(FRAME, decodedOf(4)), broken);
       // Node decodes by pieces. A compressor has tables, the larger the higher its level is.
       assert.equal(codec.held.decode(2 ** 30), codec.held.decode(1));
       const held = [1, 9, 12, 19, 20, 21, 22].map((level) =>
@@ -245,19 +229,12 @@ test(
       // The other decoder copies what it reads and what it makes into its own memory.
       assert.ok(makeZstdCodec(0, false).held.decode(2 ** 24) > 2 ** 25);
       const size = 2 ** 29 + 1;
-      await assert.rejects(
-        makeZstdCodec(0, false).decode(FRAME, { size, isExact: false, allocate: dirtyBytes }),
-        {
-          code: "too-large",
-          got: size,
-          message: /^a zstd chunk of 536870913 bytes needs Node 22\.15/,
-        },
-      );
-      const decoded = await makeZstdCodec(0, false).decode(FRAME, {
-        size: 4,
-        isExact: true,
-        allocate: dirtyBytes,
+      await assert.rejects(makeZstdCodec(0, false).decode(FRAME, decodedOf(size, false)), {
+        code: "too-large",
+        got: size,
+        message: /^a zstd chunk of 536870913 bytes needs Node 22\.15/,
       });
+      const decoded = await makeZstdCodec(0, false).decode(FRAME, decodedOf(4));
       assert.deepEqual([...decoded], [1, 2, 3, 4]);
     });
   },

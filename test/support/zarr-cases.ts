@@ -8,6 +8,7 @@ import { DTYPE_NAMES, DTYPES, isNumericStorage, type DType } from "../../src/cor
 import { product } from "../../src/core/tensor/shape.ts";
 import { bytesOf } from "../../src/core/tensor/storage.ts";
 import { full, type Tensor } from "../../src/core/tensor/tensor.ts";
+import type { Decoded } from "../../src/arrays/zarr/codecs/byte-codec.ts";
 import type { CreateOptions } from "../../src/arrays/zarr/create.ts";
 import type { Codec } from "../../src/arrays/zarr/metadata.ts";
 import type { ChunkedArray } from "../../src/arrays/boxes/array.ts";
@@ -168,5 +169,9 @@ export function mutate(bytes: Uint8Array, random: Random): Uint8Array {
   }
 }
 
-/** Allocates memory for decoders, with arbitrary contents as in reused memory. */
-export const dirtyBytes = (size: number): Uint8Array => new Uint8Array(size).fill(0xa5);
+/** Describes decoded bytes to a decoder, and allocates memory with arbitrary contents, as reused memory has. */
+export const decodedOf = (size: number, isExact = true): Decoded => ({
+  size,
+  isExact,
+  allocate: (needed) => new Uint8Array(needed).fill(0xa5),
+});
