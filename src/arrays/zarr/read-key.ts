@@ -55,8 +55,8 @@ export class Forbidden {
 /** Returns a hash of metadata. */
 export async function fingerprintOf(metadata: Uint8Array): Promise<string> {
   const hash = await globalThis.crypto.subtle.digest("SHA-256", new Uint8Array(metadata));
-  const digits = [...new Uint8Array(hash)].map((byte) => byte.toString(16).padStart(2, "0"));
-  return `zarr:${digits.join("").slice(0, 32)}`;
+  const digits = [...new Uint8Array(hash, 0, 16)].map((byte) => byte.toString(16).padStart(2, "0"));
+  return `zarr:${digits.join("")}`;
 }
 
 /** Returns the error for an array whose metadata has changed after it was opened. */
