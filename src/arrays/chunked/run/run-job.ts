@@ -6,7 +6,7 @@ import { checkCount, threadsFor } from "../stages/budget.ts";
 import { fileOf, isBrief, needsOf, type JobContext } from "../stages/context.ts";
 import { checkPath, checkRunOptions } from "../job/arguments.ts";
 import { renewOutput } from "../job/begin-output.ts";
-import { abandon, cleanUpDone, cleanUpOutput, giveBackOutput } from "../job/finish.ts";
+import { abandon, cleanUpDone, withdraw } from "../job/finish.ts";
 import {
   checkStageFolders,
   checkUnchanged,
@@ -171,8 +171,7 @@ export async function runBegun(
   } catch (error) {
     if (!(await job.isComplete().catch(() => false))) throw placeError(error);
     // Another run has completed the job, or this run failed after that: then the array is still claimed.
-    await giveBackOutput(spec);
-    await cleanUpOutput(spec);
+    await withdraw(spec);
   }
 }
 
