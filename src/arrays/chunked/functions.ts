@@ -49,7 +49,8 @@ export interface ChunkedOptions extends RunJobOptions {
   readonly axis?: number | undefined;
   /**
    * The job's folder, which is kept after the call, so that an interrupted call can be resumed. By default, a temporary
-   * folder next to the output is used.
+   * folder next to the output is used; then an in-place call that is killed at its end, and repeated, applies its
+   * updates twice.
    */
   readonly job?: string | undefined;
   /**
