@@ -53,7 +53,9 @@ test("few updates are not written between the stages, and a task has several chu
     const process = startProcess();
     await process.run(folder, "partition", 0);
     await process.end();
-    const record: unknown = JSON.parse(fs.readFileSync(fileOf.task(folder, "shuffle", 0), "utf8"));
+    const record: unknown = JSON.parse(
+      fs.readFileSync(fileOf.task({ folder }, "shuffle", 0), "utf8"),
+    );
     assert.deepEqual(Object.keys(record as object), ["indices", "updates"]);
     await runJob(folder, { threads: 0 });
     assert.deepEqual(await readAll(path.join(home, "out.zarr")), [6, 6, 6, 6]);
@@ -119,7 +121,7 @@ test("a thread forgets updates that the stage partition has read again", async (
   const folder = await makeJob(home, add);
   const [first, second] = [startProcess(), startProcess()];
   await first.run(folder, "partition", 0);
-  fs.rmSync(fileOf.task(folder, "shuffle", 0));
+  fs.rmSync(fileOf.task({ folder }, "shuffle", 0));
   changed(path.join(home, "updates.zarr/c/0"), new Uint8Array(Float32Array.of(1, 2, 3, 4).buffer));
   await second.run(folder, "partition", 0);
   for (let task = 0; task < 4; task++) await first.run(folder, "apply", task);
@@ -138,7 +140,7 @@ for (const inPlace of [false, true]) {
       const run = (stage: StageName, task: number) => process.run(folder, stage, task);
       await run("partition", 0);
       await run("apply", 0);
-      const file = fileOf.task(folder, "shuffle", 0);
+      const file = fileOf.task({ folder }, "shuffle", 0);
       if (damage === "removed") fs.rmSync(file);
       else fs.writeFileSync(file, damage === "emptied" ? "" : "[0");
       await assertRejected("malformed-file", { file }, () => run("apply", 1));

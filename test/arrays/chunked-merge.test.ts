@@ -6,7 +6,7 @@ import * as path from "node:path";
 import { test } from "node:test";
 import { divide } from "../../src/arrays/chunked/job/divide.ts";
 import { createJob } from "../../src/arrays/chunked/job/create-job.ts";
-import { openContext, openJob, remainingTasks } from "../../src/arrays/chunked/job/job.ts";
+import { FOLDERS, openContext, openJob, remainingTasks } from "../../src/arrays/chunked/job/job.ts";
 import { resolveCall } from "../../src/arrays/chunked/job/call-spec.ts";
 import { readSpec } from "../../src/arrays/chunked/job/spec-file.ts";
 import { startPool } from "../../src/arrays/chunked/run/pool.ts";
@@ -134,7 +134,7 @@ test("a lead outside its group is refused", async () => {
   const { shuffle } = context;
   const starts = new Uint32Array(shuffle.fragments + 1).fill(1, 1);
   const columns = [Uint32Array.of(0), Uint32Array.of(99)];
-  const file = fileOf.task(folder, "shuffle", 0);
+  const file = fileOf.task({ folder }, "shuffle", 0);
   await writeFragments(
     file,
     shuffle,
@@ -161,7 +161,7 @@ for (const inPlace of [false, true]) {
       for (const { name, tasks } of stages.slice(0, 2))
         for (let task = 0; task < tasks; task++) await pool.run(folder, name, task);
       await pool.run(folder, "apply", 1);
-      const file = fileOf.task(folder, "merged", 0);
+      const file = fileOf.task({ folder }, "merged", 0);
       const bytes = fs.readFileSync(file);
       bytes[bytes.length - 1] ^= 1;
       if (damage === "removed") fs.rmSync(file);
@@ -184,7 +184,7 @@ test("an input that changes after its block was merged stops the job", async () 
   const { stages } = await readSpec(folder);
   for (const { name, tasks } of stages.slice(0, 2))
     for (let task = 0; task < tasks; task++) await pool.run(folder, name, task);
-  fs.rmSync(fileOf.task(folder, "shuffle", 0));
+  fs.rmSync(fileOf.task({ folder }, "shuffle", 0));
   const file = path.join(home, "updates.zarr/c/0/0");
   fs.utimesSync(file, 1e9, 1e9);
   await assertRejected("attribute", { input: "updates" }, () => pool.run(folder, "partition", 0));
@@ -238,3 +238,53 @@ test("an array of 10 TB has fragments of a useful size, and one of 100 GB is par
     ["partition", "apply", "finish"],
   );
 });
+
+/** Moves the files of later tasks where earlier versions wrote them. */
+function flatten(folder: string): void {
+  for (const stage of Object.values(FOLDERS)) {
+    const place = path.join(folder, stage);
+    const groups = fs.readdirSync(place).filter((name) => name.endsWith("k"));
+    for (const entry of fs.readdirSync(place, { recursive: true, withFileTypes: true }))
+      if (entry.isFile())
+        fs.renameSync(path.join(entry.parentPath, entry.name), path.join(place, entry.name));
+    for (const name of groups) fs.rmSync(path.join(place, name), { recursive: true });
+  }
+}
+
+/** The most entries of a folder in a job's folder, and the number of its folders. */
+function foldersOf(folder: string): { most: number; count: number } {
+  const entries = fs.readdirSync(folder, { recursive: true, withFileTypes: true });
+  const counts = entries.map(
+    ({ parentPath }) => entries.filter((one) => one.parentPath === parentPath).length,
+  );
+  return { most: Math.max(...counts), count: entries.filter((one) => one.isDirectory()).length };
+}
+
+for (const inPlace of [false, true]) {
+  for (const isFlat of [false, true]) {
+    const what = isFlat ? "a job of an earlier version, in one folder per stage," : "a job";
+    test(`${what} whose folders have at most 8 files${inPlace ? ", in place," : ""} is exact`, async (t) => {
+      t.after(setLimits({ CHUNKED: { folder: 8 } }));
+      const { folder, out, expected } = await makeRows((update) => update % 12, inPlace);
+      const { stages } = await readSpec(folder);
+      assert.deepEqual(
+        stages.map(({ tasks }) => tasks),
+        [12, 12, 24, 1],
+      );
+      const pool = startPool({ threads: 0, memory: MEMORY });
+      for (const { name, tasks } of stages.slice(0, 3)) {
+        const half = name === "apply" ? tasks / 2 : tasks;
+        for (let task = 0; task < half; task++) await pool.run(folder, name, task);
+      }
+      await pool.end();
+      const { most, count } = foldersOf(folder);
+      assert.ok(most <= 8 && count > 20, `${most} entries, ${count} folders`);
+      if (isFlat) flatten(folder);
+      const job = await openJob(folder);
+      assert.equal((await remainingTasks(job, "partition")).length, 0);
+      assert.equal((await remainingTasks(job, "apply")).length, 12);
+      await runJob(folder, { threads: 0 });
+      assert.deepEqual(await readAll(out), expected);
+    });
+  }
+}

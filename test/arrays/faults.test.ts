@@ -259,6 +259,23 @@ test(
   },
 );
 
+test(
+  "a call that fails after its job is complete ends the job's claim on the array",
+  { skip },
+  async () => {
+    const home = await makeInputs();
+    const faults = faultsAt(home, [
+      { call: /^datasync job\/job\.json/, kind: "delay" },
+      { call: /^stat data\.zarr\/\.ndscatter\/job $/, kind: "error" },
+    ]);
+    setFaults(faults);
+    await scatter(home, "job", "data.zarr").finally(() => setFaults(null));
+    assert.deepEqual(faults.planned, [], "every planned fault has happened");
+    assert.deepEqual(await readAll(path.join(home, "data.zarr")), SUMS);
+    assert.deepEqual(fs.readdirSync(path.join(home, "data.zarr")), ["c", "zarr.json"]);
+  },
+);
+
 test("a workspace whose first lane was never used can be cleared", { skip }, () => {
   const workspace = new Workspace();
   workspace.lane(1).bytes("chunk", 16);

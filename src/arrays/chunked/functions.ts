@@ -9,7 +9,7 @@
  *     job/job.ts, find-jobs.ts, workers.ts                              what is done, and who is at work?
  *     stages/address.ts, locate.ts                                      which chunk and row does each position lead to?
  *     stages/partition.ts, merge.ts, apply.ts, place.ts, job/finish.ts  what does each task do?
- *     stages/fragments.ts                                               which files do stages leave for later stages?
+ *     stages/fragments.ts, task-files.ts                                which files do stages leave for later stages?
  *     stages/publish.ts                                                 how does a chunk get into the output once?
  *     job/claim.ts                                                      which job owns an array, and what has changed?
  *     job/owner.ts, kept-text.ts                                        does the folder still hold the same job?
@@ -49,7 +49,8 @@ export interface ChunkedOptions extends RunJobOptions {
   readonly axis?: number | undefined;
   /**
    * The job's folder, which is kept after the call, so that an interrupted call can be resumed. By default, a temporary
-   * folder next to the output is used.
+   * folder next to the output is used; then an in-place call that is killed at its end, and repeated, applies its
+   * updates twice.
    */
   readonly job?: string | undefined;
   /**

@@ -283,6 +283,10 @@ async function checkTurn(job: Job, name: StageName, until: number): Promise<void
     // oxlint-disable-next-line no-await-in-loop -- a few stages
     const { length: left } = await remainingTasks(job, earlier);
     if (left === 0) continue;
+    // oxlint-disable-next-line no-await-in-loop
+    const failure = await jobFailure(job);
+    // Nobody runs the other tasks of a job with a bad index.
+    if (failure !== null) throw wrongData(failure.message, failure);
     if (performance.now() < until) {
       // oxlint-disable-next-line no-await-in-loop
       await sleep(2000);

@@ -34,9 +34,10 @@ export interface Made {
   /** The output: a new array, in this folder or in object storage, or data itself. */
   readonly out: "out.npy" | "out.zarr" | "s3" | "data";
   readonly encoding: Pick<JobRequest, "codecs" | "chunkShape" | "shards">;
-  /** `whole`: a chunked call; `kept`: a chunked call with a folder of the job; `tasks`: a job of small blocks. */
+  /** `whole`: a chunked call; `kept`: a chunked call with a folder of the job; `tasks`: a job of tasks. */
   readonly how: "whole" | "kept" | "tasks";
-  readonly blockShape: readonly number[];
+  /** The blocks of a job of tasks; undefined if the job chooses them, which keeps few updates in memory. */
+  readonly blockShape: readonly number[] | undefined;
   readonly threads: number;
 }
 

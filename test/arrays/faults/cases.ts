@@ -66,7 +66,8 @@ export function caseOf(number: number): FaultCase {
       ? layout.positions.map(() => 1)
       : contiguousChunks(layout.positions, Math.max(least, 1 + random(Math.ceil(count / 2))));
   const made: Made = {
-    ...{ number, spec: specOf(call), storage, out, how, blockShape },
+    ...{ number, spec: specOf(call), storage, out, how },
+    blockShape: random(3) === 0 ? undefined : blockShape,
     encoding: out === "out.zarr" || out === "s3" ? encodingOf(isGather ? null : data, random) : {},
     threads: [0, 0, 0, 0, 0, 0, 1, 2][random(8)],
   };

@@ -8,6 +8,6 @@ export function limitsOf(number: number): ReturnType<typeof drawLimits> {
   return {
     ...drawn,
     FILES: { ...drawn.FILES, atOnce: 4096 },
-    CHUNKED: { ...drawn.CHUNKED, record: 200 },
+    CHUNKED: { ...drawn.CHUNKED, record: 200, folder: number % 2 === 0 ? 8 : 4096 },
   };
 }

@@ -20,6 +20,7 @@ import { abandon, withdraw } from "./finish.ts";
 import { checkStageFolders, FOLDERS } from "./job.ts";
 import { createOutput, openOutput, outputExists, partOf } from "./open-arrays.ts";
 import { countChanged } from "../stages/marks.ts";
+import { taskFilesIn } from "../stages/task-files.ts";
 import type { JobSpec } from "./spec.ts";
 import type { BegunJob } from "./spec-file.ts";
 import { temporaryOf } from "./temporary.ts";
@@ -96,7 +97,7 @@ async function renewPart(job: BegunJob, part: string): Promise<void> {
   try {
     if (await isWhole(spec, taken)) return await fs.link(taken, part);
     const stage = fileOf.stage(folder, writingFolder(spec));
-    for (const mark of await marksIn(stage)) await fs.rm(path.join(stage, mark), { force: true });
+    for (const mark of await marksIn(stage)) await fs.rm(mark, { force: true });
     await createNew(job);
   } finally {
     await fs.rm(taken, { force: true });
@@ -167,7 +168,7 @@ const writingFolder = ({ updates }: JobSpec): string =>
   updates === undefined ? FOLDERS.place : FOLDERS.apply;
 
 const marksIn = async (stage: string): Promise<string[]> =>
-  (await fs.readdir(stage)).filter((name) => /^\d+$/.test(name));
+  (await taskFilesIn(stage)).filter((file) => /^\d+$/.test(path.basename(file)));
 
 /**
  * Returns the number of tasks that have written to a new output, or the number of chunks that were changed in place.
@@ -176,7 +177,7 @@ async function marksOf(folder: string, spec: JobSpec): Promise<number> {
   const stage = fileOf.stage(folder, writingFolder(spec));
   const marks = await marksIn(stage);
   if (!spec.inPlace) return marks.length;
-  const changes = await inGroups(marks, (name) => countChanged(path.join(stage, name)));
+  const changes = await inGroups(marks, countChanged);
   return changes.reduce((sum, count) => sum + count, 0);
 }
 

@@ -49,7 +49,7 @@ export async function finish(job: JobContext): Promise<void> {
     if ("publish" in out) await (spec.out.format === "npy" ? publishPart(spec) : out.publish());
   }
   await markComplete(folder);
-  await endStaging(job);
+  await withdraw(spec);
   await makeEmpty(fileOf.done(folder));
   await cleanUpDone(folder, spec);
 }
@@ -70,13 +70,6 @@ const unfinished = (folder: string, stage: string, left: number, all: number): T
   return new TensorError("engine", sentence, { file: folder, got: left });
 };
 
-/** Ends the claim of a complete job on an array in a folder, unless a later job owns the array. */
-export async function giveBackOutput({ id, out }: JobSpec): Promise<void> {
-  if (out.format === "npy" || isUrl(out.path)) return;
-  const found = await readClaim(out.path);
-  if (found?.id === id) await endClaim(out.path, found);
-}
-
 /** Removes all task files of a finished job, in its folder, and beside the folder and the output. */
 export async function cleanUpDone(folder: string, spec: JobSpec): Promise<void> {
   await cleanUp(folder);
@@ -85,7 +78,7 @@ export async function cleanUpDone(folder: string, spec: JobSpec): Promise<void> 
 }
 
 /** Removes files that slow or killed runs have left beside the output of a finished job. */
-export async function cleanUpOutput(spec: JobSpec): Promise<void> {
+async function cleanUpOutput(spec: JobSpec): Promise<void> {
   const { id, out } = spec;
   if (out.format === "npy") return removePart(spec);
   if (!isUrl(out.path)) await removeLateFiles(out.path, id);
@@ -140,8 +133,8 @@ export async function abandon(spec: JobSpec): Promise<void> {
 }
 
 /**
- * Removes this run's unfinished output after another run has completed the output. The function `abandon` would remove
- * parts of the complete output.
+ * Removes a job's claim and temporary files after the output was completed, perhaps by another run. The function
+ * `abandon` would remove parts of the complete output.
  */
 export async function withdraw(spec: JobSpec): Promise<void> {
   const { out } = spec;
@@ -160,25 +153,17 @@ async function endPending(spec: JobSpec, withChunks: boolean): Promise<void> {
   const { path: place } = spec.out;
   if ((await readClaim(place))?.id !== spec.id) return;
   const store = await storeOf(place);
-  const isPending = await openOutput(spec).then(
-    (out) => out.isPending(),
-    (error: unknown) => {
-      // The job never created its output.
-      if (isTensorError(error, "malformed-file")) return false;
-      throw error;
-    },
-  );
+  const isPending = async (): Promise<boolean> =>
+    openOutput(spec).then(
+      (out) => out.isPending(),
+      (error: unknown) => {
+        // The job never created its output.
+        if (isTensorError(error, "malformed-file")) return false;
+        throw error;
+      },
+    );
   const keys: string[] = [];
-  if (withChunks && isPending) for await (const { key } of store.list()) keys.push(key);
+  if (withChunks && (await isPending())) for await (const { key } of store.list()) keys.push(key);
   for (const key of keys) if (key.startsWith("c/")) await store.remove(key);
   await store.staging?.end();
-}
-
-/** Removes the folder for staged chunks, unless the output already belongs to a later job. */
-async function endStaging({ out, spec }: JobContext): Promise<void> {
-  if (spec.out.format === "npy") return out.endStaging();
-  const found = await readClaim(spec.out.path);
-  if (found !== null && found.id !== spec.id) return;
-  if (!spec.inPlace) await out.endStaging();
-  else await endClaim(spec.out.path, found);
 }

@@ -8,6 +8,7 @@ import * as path from "node:path";
 import { TensorError } from "../../../core/errors.ts";
 import { isCode, makeFolders, placeError, removeEmpty, withFile } from "../../boxes/file.ts";
 import { fileOf } from "../stages/context.ts";
+import { groupsOf } from "../stages/task-files.ts";
 import { checkPath } from "./arguments.ts";
 import { abandon, cleanUp, namesIn } from "./finish.ts";
 import { FOLDERS, WORKERS } from "./job.ts";
@@ -29,8 +30,9 @@ export async function makeFolder(
   await removeLeft(path.dirname(folder), path.basename(folder));
   try {
     // Stage folders are created only here, so tasks fail if they run after the job has ended.
-    for (const stage of [...Object.values(FOLDERS), WORKERS])
-      await makeFolders(fileOf.stage(temporary, stage));
+    const stages = [...Object.values(FOLDERS), WORKERS];
+    const places = stages.map((stage) => fileOf.stage(temporary, stage));
+    for (const place of [...places, ...groupsOf(temporary, spec.stages)]) await makeFolders(place);
     await withFile(specFile(temporary), "wx", async (handle) => {
       await handle.writeFile(printSpec(spec));
       await handle.sync();

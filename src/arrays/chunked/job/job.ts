@@ -29,14 +29,16 @@ import {
   type JobInputs,
 } from "../stages/context.ts";
 import { checkSeen, type SeenStage } from "../stages/seen.ts";
+import { areMissing, FOLDERS, groupsOf, taskFilesIn } from "../stages/task-files.ts";
 import { checkJob, checkPath, checkStage } from "./arguments.ts";
 import { openInputs, openOut } from "./open-arrays.ts";
 import { checkFolder } from "./owner.ts";
 import { receiveError, sendError, type SentError } from "../run/sent-error.ts";
-import { isDone, noJob, readSpec } from "./spec-file.ts";
+import { checkFolderOf, isDone, noJob, readSpec } from "./spec-file.ts";
 import type { JobSpec, Stage, StageName } from "./spec.ts";
 
 export type { Stage, StageName } from "./spec.ts";
+export { FOLDERS } from "../stages/task-files.ts";
 
 /** A job opened by `openJob`. */
 export interface Job {
@@ -45,15 +47,6 @@ export interface Job {
   /** The stages in order, the last of which is `finish` with a single task. */
   readonly stages: readonly Stage[];
 }
-
-/** The folder with the files of each stage. */
-export const FOLDERS = {
-  partition: "shuffle",
-  merge: "merged",
-  check: "checked",
-  apply: "applied",
-  place: "placed",
-} as const satisfies Record<Exclude<StageName, "finish">, string>;
 
 /** The folder with the records of processes that work on the job: see `workers.ts`. */
 export const WORKERS = "workers";
@@ -108,7 +101,10 @@ export async function openContext(
 ): Promise<JobContext> {
   const opened = inputs ?? (await openInputs(spec, guard));
   const out = await openOut(spec, opened.data, guard);
-  const context = contextOf(folder, spec, { ...opened, out });
+  const groups = groupsOf(folder, spec.stages);
+  for (const place of new Set(groups.map((group) => path.dirname(group))))
+    await checkFolderOf(place);
+  const context = contextOf(folder, spec, { ...opened, out }, await areMissing(groups));
   checkStages(context);
   return context;
 }
@@ -174,7 +170,7 @@ export async function remainingTasks(job: Job, name: StageName): Promise<number[
   if (name === "finish") return [0];
   const { done, bad } = await listTasks(job.folder, name);
   // Blocks after the first block with a bad index do not affect the job's error.
-  const ends = name === "partition" ? [...bad] : [];
+  const ends = name === "partition" ? [...bad.keys()] : [];
   const first = ends.reduce((least, task) => Math.min(least, task), Infinity);
   const numbers = Array.from({ length: tasks }, (_, task) => task);
   return numbers.filter((task) => !done.has(task) && !bad.has(task) && task < first);
@@ -187,7 +183,7 @@ export async function checkUnchanged(
 ): Promise<void> {
   for (const stage of stages) {
     // oxlint-disable-next-line no-await-in-loop -- the first stage with a change is the error
-    await checkSeen(context, stage, [...(await listTasks(context.folder, stage)).done]);
+    await checkSeen(context, stage, [...(await listTasks(context.folder, stage)).done.keys()]);
   }
 }
 
@@ -228,11 +224,11 @@ export async function taskRate(job: Job, name: StageName): Promise<number | null
   const { folder } = job;
   if (!(await checkFolder(job))) throw noJob(folder);
   if (name === "finish") return null;
-  const done = [...(await listTasks(folder, name)).done];
+  const done = [...(await listTasks(folder, name)).done.values()];
   const step = Math.ceil(done.length / CHUNKED.rated);
   const times: number[] = [];
-  for (const task of done.filter((_, i) => i % step === 0)) {
-    const stat = await fs.stat(fileOf.task(folder, FOLDERS[name], task)).catch(() => null);
+  for (const file of done.filter((_, i) => i % step === 0)) {
+    const stat = await fs.stat(file).catch(() => null);
     if (stat !== null) times.push(stat.mtimeMs / 1000);
   }
   const seconds = Math.max(...times) - Math.min(...times);
@@ -275,9 +271,7 @@ export async function jobFailure(job: Job): Promise<TensorError | null> {
   for (const { name } of job.stages) {
     if (name !== "partition" && name !== "check") continue;
     const { bad } = await listTasks(job.folder, name);
-    for (const task of bad) {
-      failures.push(await readBad(job.folder, name, task));
-    }
+    for (const file of bad.values()) failures.push(await readBad(file));
     if (failures.length > 0) break;
   }
   failures.sort((a, b) => a.block - b.block || a.position - b.position);
@@ -303,10 +297,9 @@ export async function checkStageFolders(folder: string, { stages }: JobSpec): Pr
 /** Removes the records of bad indices, so that all indices are checked again. */
 export async function forgetFailures(folder: string): Promise<void> {
   for (const stage of [FOLDERS.partition, FOLDERS.check]) {
-    const names = await fs.readdir(fileOf.stage(folder, stage));
-    for (const name of names.filter((one) => one.endsWith(".bad"))) {
-      await fs.rm(path.join(fileOf.stage(folder, stage), name), { force: true });
-    }
+    const names = await taskFilesIn(fileOf.stage(folder, stage));
+    for (const file of names.filter((one) => one.endsWith(".bad")))
+      await fs.rm(file, { force: true });
   }
 }
 
@@ -318,7 +311,7 @@ export interface BadTask {
 }
 
 export async function writeBad(
-  folder: string,
+  job: JobContext,
   stage: "partition" | "check",
   task: number,
   { block, position, error }: BadTask,
@@ -326,18 +319,13 @@ export async function writeBad(
   const text = JSON.stringify({ block, position, error: sendError(error) }, (_, value: unknown) =>
     typeof value === "bigint" ? { bigint: String(value) } : value,
   );
-  const file = badFile(folder, stage, task);
+  const file = `${fileOf.task(job, FOLDERS[stage], task)}.bad`;
   const temporary = `${file}.${randomBytes(6).toString("hex")}.tmp`;
   await fs.writeFile(temporary, text);
   await fs.rename(temporary, file);
 }
 
-async function readBad(
-  folder: string,
-  stage: "partition" | "check",
-  task: number,
-): Promise<BadTask> {
-  const file = badFile(folder, stage, task);
+async function readBad(file: string): Promise<BadTask> {
   try {
     const { block, position, error } = JSON.parse(
       (await findText(file)) ?? "",
@@ -359,22 +347,19 @@ async function readBad(
   }
 }
 
-const badFile = (folder: string, stage: "partition" | "check", task: number): string =>
-  `${fileOf.task(folder, FOLDERS[stage], task)}.bad`;
-
-/** Lists the finished tasks of a stage, and the tasks that found a bad index. */
+/** Lists the files of a stage's finished tasks, and those of tasks that found a bad index. */
 export async function listTasks(
   folder: string,
   name: Exclude<StageName, "finish">,
-): Promise<{ done: ReadonlySet<number>; bad: ReadonlySet<number> }> {
-  const names = await fs.readdir(fileOf.stage(folder, FOLDERS[name])).catch((error: unknown) => {
+): Promise<{ done: ReadonlyMap<number, string>; bad: ReadonlyMap<number, string> }> {
+  const found = await taskFilesIn(fileOf.stage(folder, FOLDERS[name])).catch((error: unknown) => {
     if (isCode(error, "ENOENT")) return [];
     throw placeError(error);
   });
-  const [done, bad] = [new Set<number>(), new Set<number>()];
-  for (const one of names) {
-    const [, number, suffix] = /^([0-9]+)(\.bad)?$/.exec(one) ?? [];
-    if (number !== undefined) (suffix === undefined ? done : bad).add(Number(number));
+  const [done, bad] = [new Map<number, string>(), new Map<number, string>()];
+  for (const file of found) {
+    const [, number, suffix] = /^([0-9]+)(\.bad)?$/.exec(path.basename(file)) ?? [];
+    if (number !== undefined) (suffix === undefined ? done : bad).set(Number(number), file);
   }
   return { done, bad };
 }

@@ -22,7 +22,7 @@ const writingStage = ({ isGather }: Pick<JobContext, "isGather">): Exclude<Stage
 export async function forgetDamaged(job: JobContext): Promise<TensorError | null> {
   const { folder, out, spec } = job;
   const stage = writingStage(job);
-  const done = [...(await listTasks(folder, stage)).done];
+  const done = [...(await listTasks(folder, stage)).done.keys()];
   if (spec.inPlace) await inGroups(done, (task) => isPublished(job, task));
   if (spec.inPlace || !("isPending" in out) || !(await out.isPending())) return null;
   const failures: TensorError[] = [];
@@ -46,7 +46,7 @@ async function damageOf(
     stage === "place"
       ? chunksOfBlock(job, task)
       : chunksOfTask(job, task).map((chunk) => job.chunks.at(chunk));
-  const marker = fileOf.task(job.folder, FOLDERS[stage], task);
+  const marker = fileOf.task(job, FOLDERS[stage], task);
   const sizes = await readSizes(marker, chunks.length);
   if (sizes === null)
     return malformed(

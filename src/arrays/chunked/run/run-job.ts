@@ -6,7 +6,7 @@ import { checkCount, threadsFor } from "../stages/budget.ts";
 import { fileOf, isBrief, needsOf, type JobContext } from "../stages/context.ts";
 import { checkPath, checkRunOptions } from "../job/arguments.ts";
 import { renewOutput } from "../job/begin-output.ts";
-import { abandon, cleanUpDone, cleanUpOutput, giveBackOutput } from "../job/finish.ts";
+import { abandon, cleanUpDone, withdraw } from "../job/finish.ts";
 import {
   checkStageFolders,
   checkUnchanged,
@@ -171,8 +171,7 @@ export async function runBegun(
   } catch (error) {
     if (!(await job.isComplete().catch(() => false))) throw placeError(error);
     // Another run has completed the job, or this run failed after that: then the array is still claimed.
-    await giveBackOutput(spec);
-    await cleanUpOutput(spec);
+    await withdraw(spec);
   }
 }
 
@@ -238,7 +237,6 @@ async function runStage(
   { signal, onProgress, onTask }: WorkOptions,
   freeOf: FreeSpace,
 ): Promise<void> {
-  const { folder } = job;
   const left = await remainingTasks(job, name);
   await checkStageDisk(context, name, left.length / Math.max(1, tasks), freeOf);
   const before = tasks - left.length;
@@ -254,21 +252,22 @@ async function runStage(
   // A task that changes chunks in place may be marked before it has ended.
   const isMarked = name !== "finish" && !(name === "apply" && context.spec.inPlace);
   const isDone = isMarked
-    ? (task: number): Promise<boolean> => isThere(fileOf.task(folder, FOLDERS[name], task))
+    ? (task: number): Promise<boolean> => isThere(fileOf.task(context, FOLDERS[name], task))
     : null;
   const run = async (task: number, isDoneElsewhere: boolean): Promise<void> => {
     if (task > end) return;
     signal?.throwIfAborted();
     if (!isDoneElsewhere) {
       const start = performance.now();
-      const runIt = () => pool.run(folder, name, task, signal, job.id);
+      const runIt = () => pool.run(job.folder, name, task, signal, job.id);
       await (name === "finish" ? untilListed(job, runIt, signal) : runIt());
       onTask?.(name, task, (performance.now() - start) / 1000);
     }
     done++;
     report();
     if (name !== "partition") return;
-    if (await isThere(`${fileOf.task(folder, FOLDERS[name], task)}.bad`)) end = Math.min(end, task);
+    if (await isThere(`${fileOf.task(context, FOLDERS[name], task)}.bad`))
+      end = Math.min(end, task);
   };
   report();
   await shareTasks(job, name, left, { threads: pool.threads, isDone, run });

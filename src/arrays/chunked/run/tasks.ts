@@ -65,7 +65,7 @@ async function runOne(
   task: number,
   { workspace, allowance, reading = 0 }: TaskMemory,
 ): Promise<void> {
-  const file = fileOf.task(job.folder, FOLDERS[stage], task);
+  const file = fileOf.task(job, FOLDERS[stage], task);
   // A run may have been interrupted after it wrote the mark of a task that changes chunks in place.
   const leavesMore = stage === "apply" && !job.isGather;
   if (!leavesMore && ((await isThere(file)) || (await isThere(`${file}.bad`)))) return;
@@ -99,9 +99,9 @@ async function lookBefore(
 ): Promise<() => Promise<void>> {
   // For a change in place, chunks are compared individually instead.
   const isRead = stage === "partition" || !job.spec.inPlace;
-  const isDone = await isThere(fileOf.task(job.folder, FOLDERS[stage], task));
+  const isDone = await isThere(fileOf.task(job, FOLDERS[stage], task));
   // A task whose file was lost must read unchanged inputs, because later tasks have already used its file.
-  const hasRun = isRead && !isDone && (await isThere(seenFile(job.folder, stage, task)));
+  const hasRun = isRead && !isDone && (await isThere(seenFile(job, stage, task)));
   if (hasRun && (await isUsed(job, stage))) await checkSeen(job, stage, [task]);
   const seen = isRead && !isDone ? await noteSeen(job, stage, task) : {};
   return async () => {
@@ -129,12 +129,12 @@ async function runPartition(
   } catch (error) {
     if (!isBadIndex(error)) throw error;
     await check();
-    await writeBad(job.folder, "partition", block, { block, position: 0, error });
+    await writeBad(job, "partition", block, { block, position: 0, error });
   }
 }
 
 async function runCheck(job: JobContext, lead: number, memory: Workspace): Promise<void> {
   const repeat = await checkLead(job, lead, memory);
   if (repeat === null) await mark(job, FOLDERS.check, lead);
-  else await writeBad(job.folder, "check", lead, repeat);
+  else await writeBad(job, "check", lead, repeat);
 }

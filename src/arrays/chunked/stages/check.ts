@@ -69,16 +69,16 @@ async function firstWith(
 }
 
 async function readEntries(
-  { folder, shuffle }: JobContext,
+  job: JobContext,
   lead: number,
   block: number,
   memory: Workspace,
 ): Promise<{ rows: Uint32Array; positions: Uint32Array }> {
-  const fragment = await findFragment(fileOf.task(folder, "shuffle", block), shuffle, lead);
+  const fragment = await findFragment(fileOf.task(job, "shuffle", block), job.shuffle, lead);
   const rows = memory.words("rows", fragment.count);
   const positions = memory.words("positions", fragment.count);
-  await readColumn(fragment, shuffle, ROWS, 0, rows);
-  await readColumn(fragment, shuffle, POSITIONS, 0, positions);
+  await readColumn(fragment, job.shuffle, ROWS, 0, rows);
+  await readColumn(fragment, job.shuffle, POSITIONS, 0, positions);
   return { rows, positions };
 }
 

@@ -14,6 +14,7 @@ import { refusesDuplicates, resolveCall, type ResolvedCall } from "../job/call-s
 import type { FragmentLayout } from "./fragment-layout.ts";
 import { mergeShape, type MergeShape } from "./merge-shape.ts";
 import type { JobSpec, StageName } from "../job/spec.ts";
+import { taskFile, type TaskFolder } from "./task-files.ts";
 
 export interface JobInputs {
   readonly data: ChunkedArray;
@@ -26,8 +27,7 @@ export interface JobArrays extends JobInputs {
   readonly out: StagedArray | PendingArray;
 }
 
-export interface JobContext extends JobArrays {
-  readonly folder: string;
+export interface JobContext extends JobArrays, TaskFolder {
   readonly spec: JobSpec;
   readonly resolved: ResolvedCall;
   readonly isGather: boolean;
@@ -73,14 +73,18 @@ export interface FewUpdates {
 export const fileOf = {
   done: (folder: string): string => path.join(folder, "done"),
   stage: (folder: string, stage: string): string => path.join(folder, stage),
-  task: (folder: string, stage: string, task: number): string =>
-    path.join(folder, stage, String(task)),
+  task: taskFile,
 } as const;
 
 export const bytesOfPieces = ({ pieces }: Address, elementBytes: number): readonly number[] =>
   Array.from({ length: pieces.size }, (_, i) => product(pieces.box(i).shape) * elementBytes);
 
-export function contextOf(folder: string, spec: JobSpec, arrays: JobArrays): JobContext {
+export function contextOf(
+  folder: string,
+  spec: JobSpec,
+  arrays: JobArrays,
+  isFlat = false,
+): JobContext {
   const { data, indices, updates, out } = arrays;
   const resolved = resolveCall(spec.call, { data, indices, updates });
   const address = addressOf(resolved.layout, data.shape, data.chunkShape);
@@ -102,6 +106,7 @@ export function contextOf(folder: string, spec: JobSpec, arrays: JobArrays): Job
   const context: JobContext = {
     ...arrays,
     folder,
+    isFlat,
     spec,
     resolved,
     isGather,
@@ -264,9 +269,9 @@ export interface Sources {
 }
 
 export function sourcesOf(job: JobContext, lead: number): Sources {
-  const { blocks, folder, merge, merged, shuffle } = job;
+  const { blocks, merge, merged, shuffle } = job;
   const filesIn = (stage: string, first: number, count: number): string[] =>
-    Array.from({ length: count }, (_, i) => fileOf.task(folder, stage, first + i));
+    Array.from({ length: count }, (_, i) => fileOf.task(job, stage, first + i));
   if (merged === null)
     return { files: filesIn("shuffle", 0, blocks.size), layout: shuffle, number: lead };
   const group = Math.floor(lead / merge.leads);

@@ -30,7 +30,7 @@ export async function keepUpdates(job: JobContext, check: () => Promise<void>): 
  * `attribute` error if an input has changed, or a `malformed-file` error for a missing or damaged record.
  */
 export async function keptUpdates(job: JobContext): Promise<FewUpdates> {
-  const file = fileOf.task(job.folder, "shuffle", 0);
+  const file = fileOf.task(job, "shuffle", 0);
   const record = await readStageFile(file, async (handle) => {
     const text = await readText(handle, file);
     parseSeen(text, file);

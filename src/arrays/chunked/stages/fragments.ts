@@ -34,6 +34,7 @@ import {
   type Fragments,
   type Range,
 } from "./fragment-layout.ts";
+import { jobFolderOf } from "./task-files.ts";
 
 const crc32c = /* #__PURE__ */ makeCrc32c();
 
@@ -351,7 +352,7 @@ async function setAside(file: string, cause?: unknown): Promise<Error> {
 const damaged = (file: string, what: string, cause: unknown): Error =>
   malformed(
     `${file} ${what} after a task wrote it; write it again ` +
-      `(ndscatter job resume ${path.dirname(path.dirname(file))})`,
+      `(ndscatter job resume ${jobFolderOf(file)})`,
     { file },
     cause === undefined ? {} : { cause },
   );

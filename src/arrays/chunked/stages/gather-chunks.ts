@@ -18,7 +18,7 @@ export async function gatherChunks(
   memory: Workspace,
   check: () => Promise<void>,
 ): Promise<void> {
-  const { blocks, folder } = job;
+  const { blocks } = job;
   const layout = job.gathered(task);
   const byPiece = layout.pieceBytes.map((_, i, { length }) =>
     chunks.filter((_chunk, at) => at % length === i),
@@ -32,7 +32,7 @@ export async function gatherChunks(
     starts[block + 1] = starts[block] + count;
     most = Math.max(most, count);
   }
-  const file = fileOf.task(folder, "applied", task);
+  const file = fileOf.task(job, "applied", task);
   // The buffer is allocated once for the largest fragment, because a growing buffer would fragment memory.
   memory.words("rows", most);
   memory.bytes("slices", most * Math.max(...layout.pieceBytes));

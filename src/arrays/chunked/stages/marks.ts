@@ -5,6 +5,7 @@
  */
 
 import { randomBytes } from "node:crypto";
+import * as path from "node:path";
 import { malformed } from "../../../core/errors.ts";
 import { findText, isCode, MOST_TEXT, syncFolder, withFile } from "../../boxes/file.ts";
 import { files } from "../../boxes/files.ts";
@@ -58,7 +59,7 @@ export async function readSizes(
  * error unless the mark has one line of this job per chunk.
  */
 export async function readMark(job: JobContext, task: number): Promise<ChangedChunk[] | null> {
-  const marker = fileOf.task(job.folder, "applied", task);
+  const marker = fileOf.task(job, "applied", task);
   const lines = (await findText(marker))?.split("\n");
   if (lines === undefined) return null;
   const chunks = chunksOfTask(job, task);
@@ -81,8 +82,8 @@ export async function countChanged(marker: string): Promise<number> {
 }
 
 /** Removes a task's mark, so that the task runs again. */
-export const unmark = ({ folder }: JobContext, stage: string, task: number): Promise<void> =>
-  files.rm(fileOf.task(folder, stage, task), { force: true });
+export const unmark = (job: JobContext, stage: string, task: number): Promise<void> =>
+  files.rm(fileOf.task(job, stage, task), { force: true });
 
 /** Writes the mark of a task. Returns true if this call wrote the mark, and false if the mark already existed. */
 export async function mark(
@@ -91,7 +92,7 @@ export async function mark(
   task: number,
   text = UNCHANGED,
 ): Promise<boolean> {
-  const marker = fileOf.task(job.folder, stage, task);
+  const marker = fileOf.task(job, stage, task);
   const temporary = `${marker}.${randomBytes(6).toString("hex")}.tmp`;
   try {
     await withFile(temporary, "wx", async (handle) => {
@@ -101,7 +102,7 @@ export async function mark(
     await checkOwner(job);
     await files.link(temporary, marker);
     // The mark is synced, because a chunk that survives a crash must not lose its mark.
-    if (job.spec.inPlace) await syncFolder(fileOf.stage(job.folder, stage));
+    if (job.spec.inPlace) await syncFolder(path.dirname(marker));
     return true;
   } catch (error) {
     if (isCode(error, "EEXIST")) return false;

@@ -20,13 +20,13 @@ export async function mergeTask(
   allowance: number,
   check: () => Promise<void>,
 ): Promise<void> {
-  const { blocks, folder, merge, merged, pieceBytes, shuffle } = job;
+  const { blocks, merge, merged, pieceBytes, shuffle } = job;
   if (merged === null) return;
   const group = Math.floor(task / merge.batches);
   const first = (task % merge.batches) * merge.blocks;
   const { length } = Array.from({ length: Math.min(merge.blocks, blocks.size - first) });
   const fragments = await inGroups([...Array(length).keys()], (i) =>
-    findFragment(fileOf.task(folder, "shuffle", first + i), shuffle, group),
+    findFragment(fileOf.task(job, "shuffle", first + i), shuffle, group),
   );
   // A batch has two numbers per entry, and a section twice.
   const most = Math.max(1, Math.floor(allowance / (16 + 2 * needsOf(job).sizes.entry)));
@@ -36,7 +36,7 @@ export async function mergeTask(
     for (const lead of await readLeads(job, batch, memory)) starts[lead + 1]++;
   }
   for (let lead = 0; lead < merge.leads; lead++) starts[lead + 1] += starts[lead];
-  const file = fileOf.task(folder, "merged", task);
+  const file = fileOf.task(job, "merged", task);
   await writeFragments(file, merged, starts, [], check, async (write) => {
     for (const [piece, width] of [4, ...pieceBytes].entries()) {
       const next = starts.slice(0, merge.leads);

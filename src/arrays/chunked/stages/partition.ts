@@ -45,7 +45,7 @@ async function sortBlock(
   check: () => Promise<void>,
   pending: Promise<Uint8Array> | undefined,
 ): Promise<void> {
-  const { folder, shuffle } = job;
+  const { shuffle } = job;
   const box = job.blocks.box(block);
   const sorted = await sortEntries(job, box, memory, reading / 2);
   const entries = combined(job, sorted);
@@ -53,7 +53,7 @@ async function sortBlock(
   if (job.merged !== null) columns.push(leadsOf(job, entries));
   else if (shuffle.columns === 2) columns.push(entries.positions);
   const starts = job.merged === null ? entries.starts : startsOfGroups(job, entries);
-  const file = fileOf.task(folder, "shuffle", block);
+  const file = fileOf.task(job, "shuffle", block);
   await writeFragments(file, shuffle, starts, columns, check, async (write) => {
     for (let piece = 0; piece < job.pieceBytes.length; piece++) {
       if (pending === undefined) return;

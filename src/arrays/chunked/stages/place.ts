@@ -104,7 +104,7 @@ async function readPiece(
 ): Promise<Uint8Array> {
   const { data, elementBytes, folder, pieceBytes, shuffle, resolved } = job;
   const bytes = pieceBytes[piece];
-  const wanted = fileOf.task(folder, "shuffle", block);
+  const wanted = fileOf.task(job, "shuffle", block);
   const { total } = await findFragment(wanted, shuffle, 0);
   if (total > count)
     throw malformed(`${wanted} has ${printCount(total, "position")}, but its block has ${count}`, {
@@ -125,7 +125,7 @@ async function readPiece(
   const { tasks, number } = tasksOfPiece(job, piece);
   const found = await inGroups(tasks, async (task) => {
     const layout = job.gathered(task);
-    return { layout, ...(await findFragment(fileOf.task(folder, "applied", task), layout, block)) };
+    return { layout, ...(await findFragment(fileOf.task(job, "applied", task), layout, block)) };
   });
   let at = 0;
   const places = found.map((one) => (at += one.count) - one.count);

@@ -55,9 +55,9 @@ export const stateOfChunk = ({ chunks, data }: JobContext, chunk: number): Promi
  * marks.
  */
 export async function isPublished(job: JobContext, task: number): Promise<boolean> {
-  if (!job.spec.inPlace) return isThere(fileOf.task(job.folder, "applied", task));
+  if (!job.spec.inPlace) return isThere(fileOf.task(job, "applied", task));
   // The record is checked before the mark is read, because another run may be marking the same task.
-  const isChanged = await isThere(seenFile(job.folder, "apply", task));
+  const isChanged = await isThere(seenFile(job, "apply", task));
   const changed = await readMark(job, task);
   if (changed === null && isChanged) throw lostMark(job, task);
   if (changed === null) return false;
@@ -136,11 +136,11 @@ export function damagedChunk(
 }
 
 /** Returns the error for a task that would apply its updates twice. */
-function lostMark({ folder }: JobContext, task: number): Error {
-  const marker = fileOf.task(folder, "applied", task);
+function lostMark(job: JobContext, task: number): Error {
+  const marker = fileOf.task(job, "applied", task);
   return malformed(
-    `${marker} is gone, but ${path.basename(seenFile(folder, "apply", task))} beside it shows that the task has changed its ` +
-      `chunks; restore the file, or abandon the job (ndscatter job remove ${folder})`,
+    `${marker} is gone, but ${path.basename(seenFile(job, "apply", task))} beside it shows that the task has changed its ` +
+      `chunks; restore the file, or abandon the job (ndscatter job remove ${job.folder})`,
   );
 }
 
@@ -208,7 +208,7 @@ export async function publish(
     // Another run of this task may already have changed the chunks. A task's mark precedes its change, so the first run
     // with a mark wins.
     const isOther = states.some((state, i) => state !== changed[i].state);
-    if (isOther && !(await isThere(fileOf.task(job.folder, "applied", task))))
+    if (isOther && !(await isThere(fileOf.task(job, "applied", task))))
       throw changedWhileRead(job, "data");
     const marked = staged.map((one) => one && { ...one, before: markedState(one.state) });
     isKept = await mark(job, "applied", task, printMark(marked));

@@ -19,13 +19,12 @@ import { indexBox } from "./address.ts";
 import { chunksOfTask, fileOf, type JobContext } from "./context.ts";
 import { inGroups } from "./fragments.ts";
 import { readMark } from "./marks.ts";
+import { FOLDERS, type TaskFolder } from "./task-files.ts";
 
 export type SeenStage = "partition" | "apply";
 
 /** The hashes of inputs, by input name. */
 export type Seen = Readonly<Record<string, string>>;
-
-const FOLDERS: Readonly<Record<SeenStage, string>> = { partition: "shuffle", apply: "applied" };
 
 /** The part of an input that a task reads. */
 interface Part {
@@ -34,8 +33,8 @@ interface Part {
   readonly box: Box;
 }
 
-export const seenFile = (folder: string, stage: SeenStage, task: number): string =>
-  `${fileOf.task(folder, FOLDERS[stage], task)}.seen`;
+export const seenFile = (job: TaskFolder, stage: SeenStage, task: number): string =>
+  `${fileOf.task(job, FOLDERS[stage], task)}.seen`;
 
 /**
  * Returns the parts of inputs that a task reads or, in data that is changed in place, the part that the task has
@@ -84,7 +83,7 @@ async function lookAt(job: JobContext, stage: SeenStage, task: number): Promise<
 export async function noteSeen(job: JobContext, stage: SeenStage, task: number): Promise<Seen> {
   const seen = await lookAt(job, stage, task);
   if (Object.keys(seen).length === 0) return seen;
-  const file = seenFile(job.folder, stage, task);
+  const file = seenFile(job, stage, task);
   const temporary = `${file}.${randomBytes(6).toString("hex")}.tmp`;
   try {
     await withFile(temporary, "wx", async (handle) => {
@@ -150,7 +149,7 @@ export const checkChanged = (job: JobContext, task: number): Promise<boolean> =>
 
 /** The result is false for a task without a record. */
 async function compare(job: JobContext, stage: SeenStage, task: number): Promise<boolean> {
-  const file = seenFile(job.folder, stage, task);
+  const file = seenFile(job, stage, task);
   const record = await findText(file);
   // A task has no record before it begins, or if none of its inputs can change.
   if (record === null) return false;
