@@ -1,7 +1,7 @@
 /** Stores and fetch functions of the caller that misbehave: each gets one sentence, and no wrong value. */
 
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { after, test } from "node:test";
 import {
   createArray,
   openArray,
@@ -13,11 +13,11 @@ import { gatherChunked } from "../../src/entries/chunked.ts";
 import type { ErrorCode } from "../../src/core/errors.ts";
 import { equals } from "../../src/core/tensor/compare.ts";
 import { tensor } from "../../src/core/tensor/tensor.ts";
-import { serveFiles, type HttpServer } from "../support/http-server.ts";
+import { serveFiles } from "../support/http-server.ts";
 import { makeHome } from "../support/job-files.ts";
 import { setLimits } from "../support/limits.ts";
 import { assertRejected, assertRejectedCode, type Facts } from "../support/refusal.ts";
-import { serveS3, type S3Memory } from "../support/s3-server.ts";
+import { serveS3 } from "../support/s3-server.ts";
 
 const home = makeHome();
 const VALUES = tensor("int32", [4], [1, 2, 3, 4]);
@@ -261,15 +261,11 @@ test("a job refuses an array in a store of the caller", async () => {
   await assertRejected("attribute", facts, () => gatherChunked(data, ids, { out, threads: 0 }));
 });
 
-let web: HttpServer;
-let s3: S3Memory;
-before(async () => {
-  web = await serveFiles(home);
-  s3 = await serveS3(null);
-});
+const web = await serveFiles(home);
+const s3 = await serveS3(null);
 after(() => {
-  s3.close();
   web.close();
+  s3.close();
 });
 
 test("a fetch function of the caller sends all requests", async () => {
