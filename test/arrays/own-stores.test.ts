@@ -52,6 +52,12 @@ class Longer extends Uint8Array {
   }
 }
 
+function transferred(): Uint8Array {
+  const bytes = new Uint8Array(8);
+  structuredClone(bytes, { transfer: [bytes.buffer] });
+  return bytes;
+}
+
 const THROWING: object = new Proxy(
   {},
   {
@@ -73,6 +79,7 @@ const BAD: readonly (readonly [name: keyof Full, what: string, misdeed: Misdeed]
   ["get", "returns too many bytes", () => new Uint8Array(9)],
   ["get", "returns no bytes of an object that has a size", () => undefined],
   ["get", "returns bytes with a wrong length", () => new Longer(4)],
+  ["get", "returns bytes whose memory was transferred", transferred],
   [
     "get",
     "throws an error",
@@ -190,6 +197,24 @@ test("metadata that a store changes for ever are read once", async () => {
   await new Promise((resolve) => void setTimeout(resolve, 20));
   assert.ok(count > 2);
   assert.ok(equals(values, VALUES));
+});
+
+test("a store may return all bytes in the same memory", async () => {
+  const objects = await objectsOf();
+  const memory = new Uint8Array(2 ** 12);
+  const { get, size } = fullStore(objects);
+  const store: Store = {
+    get(key, range) {
+      const bytes = get(key, range) as Uint8Array | undefined;
+      if (bytes !== undefined) memory.fill(255).set(bytes);
+      return bytes && memory.subarray(0, bytes.length);
+    },
+  };
+  for (const more of [{}, { size }] as Partial<Store>[]) {
+    const array = await openArray({ ...store, ...more });
+    const [one, two] = await Promise.all([array.read(), array.read()]);
+    assert.ok(equals(one, VALUES) && equals(two, VALUES));
+  }
 });
 
 test("bytes that a store keeps are not changed afterwards", async () => {
