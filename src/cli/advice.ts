@@ -66,6 +66,9 @@ export const ADVICE: Readonly<Record<ErrorCode, ((one: Case) => string | null) |
   "unsupported-model": unsupportedAdvice,
   "unsupported-file": () =>
     "save the data in a supported format; docs/files.md and docs/arrays/zarr.md list the formats",
+  "unsupported-codec": () =>
+    "save the array with another codec; docs/arrays/zarr.md lists the codecs",
+  "unsupported-dtype": () => "save the values as numbers; docs/arrays/zarr.md lists the data types",
   "malformed-file": (one) => absentAdvice(one) ?? fileAdvice(one),
   "too-large": ({ command }) =>
     command === "run"

@@ -107,6 +107,8 @@ export const FIELDS_OF_CODES = {
     always: [],
     sometimes: ["input", "key", "at", "got", "expected", "allowed", "limit", "byte"],
   },
+  "unsupported-codec": { always: ["key"], sometimes: ["got", "expected", "allowed", "limit"] },
+  "unsupported-dtype": { always: ["key"], sometimes: ["got"] },
   "malformed-file": {
     always: [],
     sometimes: ["input", "key", "at", "got", "expected", "allowed", "limit", "byte"],

@@ -37,6 +37,8 @@ export const ERROR_CODES = /* @__PURE__ */ Object.freeze({
   "unknown-operator": "an operator, domain or version is unknown",
   "unsupported-model": "a model is not supported here",
   "unsupported-file": "a valid file is not supported here",
+  "unsupported-codec": "a codec, a filter or its setting in a valid file is not supported",
+  "unsupported-dtype": "a data type in a valid file is not supported",
   "malformed-file": "a file is missing or violates its format",
   "too-large": "more than 2^32 - 1 elements, or not enough memory",
   engine: "an engine failed",

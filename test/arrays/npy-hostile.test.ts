@@ -76,7 +76,7 @@ const HEADERS: Refusals<string> = {
     "{'descr': '<f4', 'fortran_order': True, 'shape': (), 'descr': '<f4'}", `${npyDictionary("<f4", "(2,)")};`, `${npyDictionary("<f4", "(2,)")}\0`,
     `${npyDictionary("<f4", "(2,)")}\xa0`, npyDictionary("<f4", "(2,)", "0"), npyDictionary("<f4", "(2,)", "Truer"),
   ],
-  "unsupported-file": ["{'descr': [('a', '<f4'), ('b', '<i8')]}", "{'descr': ('<f4', (2,))}"],
+  "unsupported-dtype": ["{'descr': [('a', '<f4'), ('b', '<i8')]}", "{'descr': ('<f4', (2,))}", "{'descr': {'names': ['a'], 'formats': ['<f4']}}"],
 };
 
 // prettier-ignore
@@ -97,7 +97,7 @@ const DESCRS: Refusals<string> = {
   "malformed-file": [
     "x".repeat(65), "x".repeat(64), "<U536870911", "<U536870912", "<U", "<U+3", "<>f4", "",
   ],
-  "unsupported-file": ["|O", "|S3", "|a3", "<M8[ns]", "<m8", "|V8", "<f16"],
+  "unsupported-dtype": ["|O", "|S3", "|a3", "<M8[ns]", "<m8", "|V8", "<f16", "<i4,<i4", "(2,3)<f4", "3f4", "int32", "datetime64[ns]"],
 };
 
 const listed = <T>(
@@ -246,8 +246,14 @@ const MUTATIONS: readonly ((file: Uint8Array, random: Random) => Uint8Array)[] =
 
 test("2,000 files broken at random give a tensor or a TensorError", (context) => {
   const random = randomFrom(20240229);
-  const codes = ["malformed-file", "unsupported-file", "too-large"] as const;
-  const outcomes = { read: 0, "malformed-file": 0, "unsupported-file": 0, "too-large": 0 };
+  const codes = ["malformed-file", "unsupported-file", "unsupported-dtype", "too-large"] as const;
+  const outcomes = {
+    read: 0,
+    "malformed-file": 0,
+    "unsupported-file": 0,
+    "unsupported-dtype": 0,
+    "too-large": 0,
+  };
   for (let run = 0; run < 2000; run++) {
     const whole = fileOf(NUMPY_FILES[random(NUMPY_FILES.length)]);
     const broken = MUTATIONS[run % MUTATIONS.length](whole, random);

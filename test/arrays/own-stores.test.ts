@@ -1,7 +1,7 @@
 /** Stores and fetch functions of the caller that misbehave: each gets one sentence, and no wrong value. */
 
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { after, test } from "node:test";
 import {
   createArray,
   openArray,
@@ -13,11 +13,11 @@ import { gatherChunked } from "../../src/entries/chunked.ts";
 import type { ErrorCode } from "../../src/core/errors.ts";
 import { equals } from "../../src/core/tensor/compare.ts";
 import { tensor } from "../../src/core/tensor/tensor.ts";
-import { serveFiles, type HttpServer } from "../support/http-server.ts";
+import { serveFiles } from "../support/http-server.ts";
 import { makeHome } from "../support/job-files.ts";
 import { setLimits } from "../support/limits.ts";
 import { assertRejected, assertRejectedCode, type Facts } from "../support/refusal.ts";
-import { serveS3, type S3Memory } from "../support/s3-server.ts";
+import { serveS3 } from "../support/s3-server.ts";
 
 const home = makeHome();
 const VALUES = tensor("int32", [4], [1, 2, 3, 4]);
@@ -52,6 +52,12 @@ class Longer extends Uint8Array {
   }
 }
 
+function transferred(): Uint8Array {
+  const bytes = new Uint8Array(8);
+  structuredClone(bytes, { transfer: [bytes.buffer] });
+  return bytes;
+}
+
 const THROWING: object = new Proxy(
   {},
   {
@@ -73,6 +79,7 @@ const BAD: readonly (readonly [name: keyof Full, what: string, misdeed: Misdeed]
   ["get", "returns too many bytes", () => new Uint8Array(9)],
   ["get", "returns no bytes of an object that has a size", () => undefined],
   ["get", "returns bytes with a wrong length", () => new Longer(4)],
+  ["get", "returns bytes whose memory was transferred", transferred],
   [
     "get",
     "throws an error",
@@ -192,6 +199,24 @@ test("metadata that a store changes for ever are read once", async () => {
   assert.ok(equals(values, VALUES));
 });
 
+test("a store may return all bytes in the same memory", async () => {
+  const objects = await objectsOf();
+  const memory = new Uint8Array(2 ** 12);
+  const { get, size } = fullStore(objects);
+  const store: Store = {
+    get(key, range) {
+      const bytes = get(key, range) as Uint8Array | undefined;
+      if (bytes !== undefined) memory.fill(255).set(bytes);
+      return bytes && memory.subarray(0, bytes.length);
+    },
+  };
+  for (const more of [{}, { size }] as Partial<Store>[]) {
+    const array = await openArray({ ...store, ...more });
+    const [one, two] = await Promise.all([array.read(), array.read()]);
+    assert.ok(equals(one, VALUES) && equals(two, VALUES));
+  }
+});
+
 test("bytes that a store keeps are not changed afterwards", async () => {
   const objects = await objectsOf();
   const array = await createArray(objects, {
@@ -261,15 +286,11 @@ test("a job refuses an array in a store of the caller", async () => {
   await assertRejected("attribute", facts, () => gatherChunked(data, ids, { out, threads: 0 }));
 });
 
-let web: HttpServer;
-let s3: S3Memory;
-before(async () => {
-  web = await serveFiles(home);
-  s3 = await serveS3(null);
-});
+const web = await serveFiles(home);
+const s3 = await serveS3(null);
 after(() => {
-  s3.close();
   web.close();
+  s3.close();
 });
 
 test("a fetch function of the caller sends all requests", async () => {

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import * as fs from "node:fs";
 import * as path from "node:path";
-import { after, before, test } from "node:test";
+import { after, test } from "node:test";
 import * as zarrita from "zarrita";
 import { writeNpy } from "../../src/entries/npy.ts";
 import {
@@ -19,10 +19,10 @@ import {
 } from "../../src/entries/zarr.ts";
 import { equals } from "../../src/core/tensor/compare.ts";
 import { tensor } from "../../src/core/tensor/tensor.ts";
-import { serveFiles, type HttpServer } from "../support/http-server.ts";
+import { serveFiles } from "../support/http-server.ts";
 import { makeHome } from "../support/job-files.ts";
 import { assertRejected, assertRejectedCode } from "../support/refusal.ts";
-import { serveS3, type S3Memory } from "../support/s3-server.ts";
+import { serveS3 } from "../support/s3-server.ts";
 import { makeZip } from "../support/zip.ts";
 
 type Objects = Map<string, Uint8Array>;
@@ -120,12 +120,8 @@ const zipped = (objects: Objects, top: string, isDeflated: boolean, isZip64: boo
   return path.join(home, `${count++}.zip`);
 };
 
-let web: HttpServer;
-let s3: S3Memory;
-before(async () => {
-  web = await serveFiles(home);
-  s3 = await serveS3(null);
-});
+const web = await serveFiles(home);
+const s3 = await serveS3(null);
 after(() => {
   web.close();
   s3.close();

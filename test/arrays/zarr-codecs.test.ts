@@ -105,8 +105,8 @@ const LOST: readonly (readonly [string, DType, readonly Codec[], Tensor, ErrorCo
   ["NaN as an integer", "int8", [castTo("float32", { out_of_range: "clamp" })], tensor("float32", [1], [NaN])],
   ["infinity as an integer", "int64", [castTo("float32", { out_of_range: "wrap" })], tensor("float32", [1], [Infinity])],
   ["a float beyond float16", "float16", [castTo("float32")], tensor("float32", [1], [1e30])],
-  ["a float rounded down", "float32", [castTo("float64", { rounding: "towards-zero" })], tensor("float64", [1], [0.1]), "unsupported-file"],
-  ["an integer rounded up", "float64", [castTo("int64", { rounding: "towards-positive" })], tensor("int64", [1], [2n ** 60n + 1n]), "unsupported-file"],
+  ["a float rounded down", "float32", [castTo("float64", { rounding: "towards-zero" })], tensor("float64", [1], [0.1]), "unsupported-codec"],
+  ["an integer rounded up", "float64", [castTo("int64", { rounding: "towards-positive" })], tensor("int64", [1], [2n ** 60n + 1n]), "unsupported-codec"],
   ["a fraction of integers", "int32", [scaleOffset({ scale: 2 })], tensor("int32", [1], [3])],
   ["a division by 0", "int64", [scaleOffset({ scale: 0 })], tensor("int64", [1], [3n])],
   ["an overflow", "uint8", [scaleOffset({ offset: 200 })], tensor("uint8", [1], [100])],
@@ -155,7 +155,7 @@ test("codecs of the caller decode and encode chunks and shards of v2 and v3", as
       one?.name === "numcodecs.lz4" || one?.id === "lz4" ? renamed : one,
     );
     fs.writeFileSync(file, text);
-    await assertRejectedCode("unsupported-file", {}, () => openArray(place));
+    await assertRejectedCode("unsupported-codec", {}, () => openArray(place));
     const array = await openArray(place, { codecs });
     await array.write(values);
     assert.deepEqual(await array.read(), values);
@@ -172,7 +172,7 @@ test("codecs of the caller decode and encode chunks and shards of v2 and v3", as
     });
     await assertRejectedCode("malformed-file", {}, () => longer.read());
     const out = path.join(folder, "rows.npy");
-    await assertRejectedCode("unsupported-file", {}, () =>
+    await assertRejectedCode("unsupported-codec", {}, () =>
       gatherChunked(array, array, { out, function: "gatherElements", axis: 0 }),
     );
     assert.ok(!fs.existsSync(out));

@@ -219,6 +219,17 @@ test("keys that cannot be sent are refused without them", async () => {
   }
 });
 
+test("errors about a fetch function that reveals URLs have no secrets", async () => {
+  for (const fetch of [
+    async (url: unknown) => String(url) as unknown as Response,
+    async (url: unknown) => Promise.reject(String(url)),
+    async (url: unknown) => Promise.reject(new Error(`no way to ${String(url)}`)),
+  ]) {
+    for (const url of [...secretUrls("data.npy"), ...secretUrls("a.zarr")])
+      assertNone(await failureOf(() => openArray(url, { fetch })), "openArray");
+  }
+});
+
 test("a URL that was printed without its secrets is not asked for", async () => {
   for (const url of secretUrls("data.npy")) {
     await assertRejected("attribute", {}, () => openArray(shownUrl(url)));

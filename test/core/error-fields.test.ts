@@ -39,7 +39,7 @@ import { createExactSession, nodeCall, runModel, writeModel } from "../../src/en
 import { createGpuEngine } from "../../src/entries/webgpu.ts";
 import { openArray } from "../../src/entries/zarr.ts";
 import { F32, onnxModel } from "../support/node-models.ts";
-import { npyDictionary, npyFile } from "../support/npy-file.ts";
+import { latin1, npyDictionary, npyFile } from "../support/npy-file.ts";
 import { randomFrom, type Random } from "../support/random.ts";
 import {
   arbitraryShape,
@@ -53,6 +53,14 @@ import {
 } from "../support/random-calls.ts";
 
 type Row = readonly [code: ErrorCode, fields: ErrorFields, call: () => unknown];
+
+const ZFP = latin1(
+  JSON.stringify({
+    ...{ zarr_format: 3, node_type: "array", shape: [4], data_type: "int32", fill_value: 0 },
+    ...{ chunk_grid: { name: "regular", configuration: { chunk_shape: [2] } } },
+    ...{ chunk_key_encoding: { name: "default" }, codecs: ["zfp"] },
+  }),
+);
 
 const f32 = (...shape: number[]): Tensor => zeros("float32", shape);
 const i64 = (shape: number[], ...values: number[]): Tensor =>
@@ -175,7 +183,8 @@ const ROWS: readonly Row[] = [
   ["unsupported-model", { key: "node", got: "takes", nearest: "take" }, () => nodeCall(model, "takes", {})],
   ["unsupported-model", { node: 'node "same"' }, () => nodeCall(model, "same", { a: f32(2) })],
 
-  ["unsupported-file", { key: "descr", got: "|V8" }, () => readNpy(npyFile(npyDictionary("|V8", "()")))],
+  ["unsupported-codec", { key: "codecs", got: "zfp", file: "store://" }, () => openArray(new Map([["zarr.json", ZFP]]))],
+  ["unsupported-dtype", { key: "descr", got: "|V8" }, () => readNpy(npyFile(npyDictionary("|V8", "()")))],
   ["unsupported-file", { byte: 0, got: "a ZIP archive" }, () => readNpy(Uint8Array.from("PK\x03\x04", (one) => one.charCodeAt(0)))],
   ["malformed-file", { got: 4, expected: 6 }, () => readNpy(Uint8Array.of(0x93, 0x4e, 0x55, 0x4d))],
   ["malformed-file", { byte: 1, got: 0x6e, expected: 0x4e }, () => readNpy(Uint8Array.from("\x93numpy", (one) => one.charCodeAt(0)))],

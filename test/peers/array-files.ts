@@ -37,7 +37,7 @@ async function attempt(tally: Tally, peer: string, what: string, check: () => Pr
 }
 
 const isRefusal = (error: unknown): boolean =>
-  isTensorError(error, "dtype", "unsupported-file") || assert.fail(messageOf(error));
+  isTensorError(error, "unsupported-dtype", "unsupported-codec") || assert.fail(messageOf(error));
 
 /** Sends a request that must not fail. */
 async function given(ask: Ask, request: object): Promise<Reply> {

@@ -106,7 +106,9 @@ function isRead(action: () => unknown): boolean {
     action();
     return true;
   } catch (error) {
-    return !(isTensorError(error) && ["unsupported-file", "dtype"].includes(error.code));
+    return !(
+      isTensorError(error) && ["unsupported-codec", "unsupported-dtype"].includes(error.code)
+    );
   }
 }
 

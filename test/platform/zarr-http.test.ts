@@ -278,6 +278,15 @@ const REFUSED: readonly (readonly [string, Quirk, ErrorCode, most?: number])[] =
     delete answer.headers["content-range"];
     answer.headers["content-type"] = "multipart/byteranges; boundary=x";
   })), "engine"],
+  ["sends more bytes than the range", only(ranged(({ answer }) => {
+    answer.body = Uint8Array.of(...answer.body, 1);
+    answer.headers["content-length"] = `${answer.body.length}`;
+  })), "engine"],
+  ["sends more bytes than the range, and no lengths", only(ranged(({ answer }) => {
+    answer.body = Uint8Array.of(...answer.body, 1);
+    delete answer.headers["content-length"];
+    delete answer.headers["content-range"];
+  })), "engine"],
   ["compresses ranges", only(ranged(({ answer }) => {
     answer.headers["content-encoding"] = "gzip";
     answer.body = gzipSync(answer.body);

@@ -45,7 +45,7 @@ const FIRST = 1024;
 
 /**
  * Reads the header of a file of `fileSize` bytes, whose present state is `state`. Error messages call the file `name`.
- * Throws `malformed-file`, `unsupported-file`, `too-large`, or `dtype` for text.
+ * Throws `malformed-file`, `unsupported-file`, `too-large`, or `unsupported-dtype`, for example for text.
  */
 export async function readHeader(
   read: MoveAt,
@@ -58,14 +58,18 @@ export async function readHeader(
   const { end } = findDictionary(bytes, fileSize);
   if (end > bytes.length) await read(0, (bytes = new Uint8Array(end)));
   const header = parseNpyHeader(bytes, fileSize, Number.MAX_SAFE_INTEGER);
-  checkNumeric(header.type.dtype, name);
+  checkNumeric(header.type.dtype, name, "unsupported-dtype");
   const text = new TextDecoder("latin1").decode(bytes.subarray(0, end));
   return { header, fingerprint: `${text} ${state}` };
 }
 
-export function checkNumeric(got: DType, input: string): void {
-  const sentence = `${input} must hold numbers to be read in parts, got text`;
-  if (got === "string") throw new TensorError("dtype", sentence, { input, got });
+export function checkNumeric(
+  got: DType,
+  name: string,
+  code: "dtype" | "unsupported-dtype" = "dtype",
+): void {
+  const sentence = `${name} must hold numbers to be read in parts, got text`;
+  if (got === "string") throw new TensorError(code, sentence, { key: "dtype", got });
 }
 
 export class NpyArray extends BaseArray {

@@ -5,7 +5,7 @@
 
 import { DTYPE_NAMES, DTYPES, rowOf, type DType } from "../../core/tensor/dtype.ts";
 import { factOf } from "../../core/foreign.ts";
-import { malformed, TensorError, unsupported } from "../../core/errors.ts";
+import { malformed, TensorError } from "../../core/errors.ts";
 
 /** The storage format of elements in a file. */
 export interface ElementType {
@@ -38,13 +38,16 @@ const UNREAD: Readonly<Record<string, string>> = {
   m: "durations, which cannot be read; save integers, for example array.view('int64')",
 };
 
-/** NumPy's data type codes, with an optional size and an optional unit of time. */
+export const STRUCTURED =
+  "a structured data type, which cannot be read; save each field separately, for example np.save(path, array['field'])";
+
+/** NumPy's data types: codes with an optional size and an optional unit of time, and names. */
 const NUMPY =
-  /^(?:[?bBhHiIlLqQpPefdgFDG]|b1|[iu][1248]|f(?:2|4|8|12|16)|c(?:8|16|24|32)|O8?|[SaV]\d*|[mM](?:8(?:\[[^\]]*\])?)?)$/;
+  /^(?:[?bBhHiIlLqQpPefdgFDG]|b1|[iu][1248]|f(?:2|4|8|12|16)|c(?:8|16|24|32)|O8?|[SaV]\d*|[mM](?:8(?:\[[^\]]*\])?)?|(?:bool|u?int|float|complex|object|str|bytes|void|datetime|timedelta)_?\d*(?:\[[^\]]*\])?)$/;
 
 /**
  * Parses `descr` into an element type. A missing byte order, `=` and `|` mean little-endian, which all supported
- * machines use. Throws `unsupported-file` for a NumPy data type that this package does not support, or `malformed-file`
+ * machines use. Throws `unsupported-dtype` for a NumPy data type that this package does not support, or `malformed-file`
  * for other text.
  */
 export function parseDescr(descr: string): ElementType {
@@ -59,12 +62,15 @@ export function parseDescr(descr: string): ElementType {
   const dtype = DTYPE_NAMES.find((one) => one !== "string" && rowOf(one).npy === npy);
   if (dtype === undefined) {
     const known = DTYPE_NAMES.flatMap((one) => rowOf(one).npy ?? []).join(" ");
-    const why = UNREAD[name.charAt(0)] ?? `an unknown data type; the supported types are ${known}`;
-    const sentence = `the descr of the NPY file, '${descr}', means ${why}`;
-    throw (NUMPY.test(name) ? unsupported : malformed)(sentence, {
-      key: "descr",
-      got: factOf(descr),
-    });
+    // Several types, a shape or a count, such as `<i4,<f8`, `(2,)f4` or `3f4`.
+    const isStructured = /^\d|[,(]/.test(name);
+    const isKnown = isStructured || NUMPY.test(name);
+    const other = `${isKnown ? "another" : "an unknown"} data type; the supported types are ${known}`;
+    const means = isStructured ? STRUCTURED : (UNREAD[name.charAt(0)] ?? other);
+    const sentence = `the descr of the NPY file, '${descr}', means ${means}`;
+    const fields = { key: "descr", got: factOf(descr) };
+    if (!isKnown) throw malformed(sentence, fields);
+    throw new TensorError("unsupported-dtype", sentence, fields);
   }
   const { bytes, lanes } = DTYPES[dtype];
   return { dtype, bytes, unit: bytes / lanes, bigEndian };

@@ -41,7 +41,7 @@ const PENDING = ".part";
 /**
  * Opens an NPY file. `chunkShape` must be contiguous in the file: ones, then any size, then whole axes, or the reverse
  * in Fortran order. By default, chunks have about 64 MiB. Throws `malformed-file` for a damaged file,
- * `unsupported-file` for another format, `dtype` for text, `shape-mismatch` for chunks that are not contiguous, or the
+ * `unsupported-file` for another format, `unsupported-dtype`, for example for text, `shape-mismatch` for chunks that are not contiguous, or the
  * system error.
  */
 export async function openNpyArray(

@@ -11,7 +11,7 @@ import { printCount } from "../../core/foreign.ts";
 import { malformed, TensorError, unsupported } from "../../core/errors.ts";
 import { otherKindOf } from "../../core/tensor/bytes.ts";
 import { MAX_RANK, MAX_SIZE, printShape, product } from "../../core/tensor/shape.ts";
-import { parseDescr, type ElementType } from "./descr.ts";
+import { parseDescr, STRUCTURED, type ElementType } from "./descr.ts";
 
 /** The contents of an NPY file. The elements are the bytes from `start` to `end`. */
 export interface NpyHeader {
@@ -187,13 +187,10 @@ const parseBoolean = (tokens: Tokens): boolean =>
   tokens.expect(/^(?:True|False)/, "True or False") === "True";
 
 function parseText(tokens: Tokens): string {
-  if (tokens.accept(/^[[(]/) === null)
+  if (tokens.accept(/^[[({]/) === null)
     return tokens.expect(TEXT, "a data type in quotes").slice(1, -1);
-  throw unsupported(
-    "the descr of the NPY file is a structured data type, which cannot be read; save each field separately, " +
-      "for example np.save(path, array['field'])",
-    { key: "descr" },
-  );
+  const sentence = `the descr of the NPY file is ${STRUCTURED}`;
+  throw new TensorError("unsupported-dtype", sentence, { key: "descr" });
 }
 
 /** Parses a tuple such as `()`, `(3,)`, `(2, 3)` or `(2, 3,)`; `(3)` is a number. */

@@ -22,8 +22,8 @@ import { decodeUcs4 } from "./text.ts";
  *
  * @param bytes the whole file
  * @throws TensorError `malformed-file` for bytes that violate the format, such as a truncated file, a bool other than 0
- *   or 1, or text that is not Unicode. `unsupported-file` for another format, version or data type, such as structured
- *   types, Python objects and dates. `too-large` for more than 2^32 - 1 elements, or if memory is exhausted. `disposed`
+ *   or 1, or text that is not Unicode. `unsupported-file` for another format or version. `unsupported-dtype` for structured
+ *   types, Python objects, dates and others. `too-large` for more than 2^32 - 1 elements, or if memory is exhausted. `disposed`
  *   if the memory of `bytes` was released
  *
  * @example

@@ -94,7 +94,8 @@ export function metadataOf(given: CreateOptions, where: string): Metadata {
     return metadata;
   } catch (error) {
     // The parser reports a file error, but here an option is wrong.
-    if (!isTensorError(error, "malformed-file", "unsupported-file")) throw error;
+    if (!isTensorError(error, "malformed-file", "unsupported-codec", "unsupported-dtype"))
+      throw error;
     const { message, key = "options", got, expected, allowed, limit, file } = error;
     const fields = { key, got, expected, allowed, limit, file };
     throw new TensorError("attribute", message, fields, { cause: error });

@@ -46,7 +46,7 @@ const ADVICE: readonly (readonly [RegExp, string])[] = [
     "save the text as numbers, such as ids",
   ],
   [/datetime|timedelta|^\W?[Mm]\d/, "save them as int64"],
-  [/^struct|^\W?V/, "save each field as a separate array"],
+  [/^struct|^\W?V|,/, "save each field as a separate array"],
   [/^complex_/, "save them as complex64"],
   [/^float[468]_/, "save them as float16"],
 ];
@@ -54,11 +54,11 @@ const ADVICE: readonly (readonly [RegExp, string])[] = [
 function unreadType(key: "data_type" | "dtype", name: string, where: string): TensorError {
   const advice = ADVICE.find(([pattern]) => pattern.test(name))?.[1] ?? "save it as another type";
   const sentence = `the ${key} ${printValue(name)} of ${where} is not supported; ${advice}`;
-  return new TensorError("dtype", sentence, { key, file: where, got: factOf(name) });
+  return new TensorError("unsupported-dtype", sentence, { key, file: where, got: factOf(name) });
 }
 
 /**
- * Parses `data_type`. Throws `dtype` for an unsupported data type, or `malformed-file` for a value that is not a data
+ * Parses `data_type`. Throws `unsupported-dtype`, or `malformed-file` for a value that is not a data
  * type.
  */
 export function parseDataType(value: Json | undefined, where: string): DType {
@@ -93,10 +93,10 @@ export function parseNumpyType(
   where: string,
 ): { readonly dtype: DType; readonly bigEndian: boolean } {
   if (typeof value !== "string") {
-    const got = isArray(value) ? "fields" : printValue(value);
-    const sentence = `the dtype of ${where} is ${got}, but only plain data types are supported`;
+    if (!isArray(value)) throw wrongField("dtype", where, "a name or a list of fields", value);
+    const sentence = `the dtype of ${where} is a list of fields, but only plain data types are supported; save each field as a separate array`;
     const fields = { key: "dtype", file: where, got: factOf(value) };
-    throw new TensorError("dtype", `${sentence}; save each field as a separate array`, fields);
+    throw new TensorError("unsupported-dtype", sentence, fields);
   }
   const [, order = "", letters = ""] = /^([<>|=]?)(.*)$/s.exec(value) ?? [];
   const named = DTYPE_OF.get(value);

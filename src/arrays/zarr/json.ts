@@ -1,6 +1,7 @@
 /**
- * Parses and prints the JSON of metadata. `JSON.parse` rounds integers beyond 2^53, such as an int64 fill value, and
- * rejects the NaN and Infinity that Python writes into attributes. The parser in this file reads each byte once.
+ * Parses and prints the JSON of metadata. `JSON.parse` rounds integers beyond 2^53, such as an int64 fill value, rejects
+ * the NaN and Infinity that Python writes into attributes, and accepts a name twice. These are handled before and after
+ * its call.
  */
 
 import { factOf, isArray, printValue } from "../../core/foreign.ts";
@@ -48,7 +49,21 @@ export function parseJson(bytes: Uint8Array, file: string): JsonObject {
   } catch (cause) {
     throw malformed(`${file} must be text in UTF-8`, {}, { cause });
   }
-  const value = new Parser(text, file).parse();
+  const { plain, numbers, names } = scan(text, file);
+  let value: Json;
+  try {
+    value = JSON.parse(plain) as Json;
+  } catch (cause) {
+    throw malformed(`${file} must be JSON, but is not`, { file }, { cause });
+  }
+  const kept: string[] = [];
+  if (typeof value === "object" && value !== null) restore(value, numbers, kept);
+  if (kept.length < names.length) {
+    kept.sort();
+    const all = names.map((name) => JSON.parse(name) as string).sort();
+    const key = all.find((name, at) => name !== kept[at]);
+    throw malformed(`${file} has the name ${printValue(key)} twice`, { file, key });
+  }
   if (isObject(value)) return value;
   const sentence = `${file} must hold an object, but it holds ${printValue(value)}`;
   throw malformed(sentence, { file, got: factOf(value) });
@@ -80,9 +95,12 @@ export function mapNumbers(value: Json, change: (value: number) => Json): Json {
   return copy;
 }
 
-const BLANKS = /[ \t\r\n]*/y;
-const NUMBER = /-?(?:0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?/y;
-const WORD = /null|true|false|NaN|-?Infinity/y;
+/**
+ * Numbers that `JSON.parse` rejects, or whose text it forgets: with a fraction or an exponent, beyond 2^53, -0, NaN and
+ * infinities.
+ */
+const UNUSUAL =
+  /-?(?:0|[1-9]\d*)(?:\.\d+(?:[eE][+-]?\d+)?|[eE][+-]?\d+)|-?[1-9]\d{15}\d*|-0|NaN|-?Infinity/g;
 
 /**
  * The maximum number of digits in an integer, because BigInt takes quadratic time to parse; no integer type has more
@@ -90,131 +108,63 @@ const WORD = /null|true|false|NaN|-?Infinity/y;
  */
 const MAX_DIGITS = 40;
 
-class Parser {
-  readonly #text: string;
-  readonly #file: string;
-  #at = 0;
+interface Scanned {
+  /** The text, in which fractions are the positions of unusual numbers in `numbers`: 0.5 for the first, then 1.5. */
+  readonly plain: string;
+  readonly numbers: readonly string[];
+  /** The names of all members, in quotes. */
+  readonly names: readonly string[];
+}
 
-  constructor(text: string, file: string) {
-    this.#text = text;
-    this.#file = file;
+function scan(text: string, file: string): Scanned {
+  const [numbers, names]: string[][] = [[], []];
+  let [plain, quoted] = ["", ""];
+  for (let at = 0, depth = 0; at < text.length;) {
+    const quote = text.indexOf('"', at);
+    const outside = text.slice(at, quote === -1 ? text.length : quote);
+    if (/^\s*:/.test(outside)) names.push(quoted);
+    for (const one of outside) {
+      if (one === "{" || one === "[") depth++;
+      else if (one === "}" || one === "]") depth--;
+      if (depth <= MAX_DEPTH + 1) continue;
+      throw unsupported(`${file} nests more than ${MAX_DEPTH} levels`, { file, limit: MAX_DEPTH });
+    }
+    // Between blanks, a number next to other characters remains an error.
+    plain += outside.replaceAll(UNUSUAL, (number) => ` ${numbers.push(number) - 1}.5 `);
+    at = quote === -1 ? text.length : endOfText(text, quote);
+    quoted = text.slice(quote, at);
+    if (quote !== -1) plain += quoted;
   }
+  return { plain, numbers, names };
+}
 
-  parse(): Json {
-    const [value] = this.#readInto([], 0, 0) as readonly Json[];
-    this.#match(BLANKS);
-    if (this.#at < this.#text.length) throw this.#unexpected("the end");
-    return value;
+/** Finds the closing quote in a loop, because a regular expression would overflow the stack on megabytes of text. */
+function endOfText(text: string, start: number): number {
+  for (let quote = start; ;) {
+    quote = text.indexOf('"', quote + 1);
+    if (quote === -1) return text.length;
+    let escapes = 0;
+    while (text.charAt(quote - 1 - escapes) === "\\") escapes++;
+    if (escapes % 2 === 0) return quote + 1;
   }
+}
 
-  /** Reads a value as the member `name` of `parent`. */
-  #readInto<P extends object>(parent: P, name: string | number, depth: number): P {
-    this.#match(BLANKS);
-    const from = this.#at;
-    const value = this.#value(depth);
-    Reflect.set(parent, name, value);
-    const text = this.#text.slice(from, this.#at);
-    if (typeof value !== "number" || String(value) === text) return parent;
+/** Restores the unusual numbers in `parent`, and appends the names of all members to `names`. */
+function restore(parent: object, numbers: readonly string[], names: string[]): void {
+  const members = isArray(parent) ? parent.entries() : Object.entries(parent);
+  for (const [name, value] of members as Iterable<[string | number, Json]>) {
+    if (typeof name === "string") names.push(name);
+    if (typeof value === "object" && value !== null) restore(value, numbers, names);
+    if (typeof value !== "number" || Number.isInteger(value)) continue;
+    const text = numbers[Math.floor(value)];
+    const number = Number(text);
+    const isBig = /^-?\d+$/.test(text) && !Number.isSafeInteger(number);
+    const isExact = isBig && text.length <= MAX_DIGITS;
+    Reflect.set(parent, name, isExact ? BigInt(text) : number);
+    if (isExact || String(number) === text) continue;
     const texts = textsIn(parent) ?? (Object.create(null) as Texts);
     texts[name] = text;
-    return Object.defineProperty(parent, TEXTS, { value: texts, configurable: true });
-  }
-
-  #value(depth: number): Json {
-    if (depth > MAX_DEPTH) {
-      const sentence = `${this.#file} nests more than ${MAX_DEPTH} levels`;
-      throw unsupported(sentence, { file: this.#file, limit: MAX_DEPTH });
-    }
-    const first = this.#text.charAt(this.#at);
-    if (first === "{") return this.#object(depth);
-    if (first === '"') return this.#string();
-    if (first === "[") {
-      const list: Json[] = [];
-      this.#members("]", () => this.#readInto(list, list.length, depth + 1));
-      return list;
-    }
-    const [word] = this.#match(WORD);
-    if (word === undefined) return this.#number();
-    return word.endsWith("N") || word.endsWith("y") ? Number(word) : (JSON.parse(word) as Json);
-  }
-
-  #object(depth: number): JsonObject {
-    // The object has no prototype, so that "__proto__" is an ordinary member.
-    const object = Object.create(null) as JsonObject;
-    this.#members("}", () => {
-      this.#match(BLANKS);
-      const name = this.#string();
-      if (name in object) {
-        const fields = { file: this.#file, key: name };
-        throw malformed(`${this.#file} has the name ${printValue(name)} twice`, fields);
-      }
-      this.#expect(":");
-      this.#readInto(object, name, depth + 1);
-    });
-    return object;
-  }
-
-  /** Reads comma-separated items up to the closing bracket `end`. */
-  #members(end: string, read: () => void): void {
-    this.#at++;
-    if (this.#accept(end)) return;
-    do read();
-    while (this.#accept(","));
-    this.#expect(end);
-  }
-
-  /** Finds the closing quote in a loop, because a regular expression would overflow the stack on megabytes of text. */
-  #string(): string {
-    let quote = this.#at;
-    let escapes = 1;
-    if (this.#text.charAt(quote) !== '"') throw this.#unexpected("text in quotes");
-    while (escapes % 2 === 1) {
-      quote = this.#text.indexOf('"', quote + 1);
-      if (quote === -1) throw this.#unexpected("text in quotes");
-      escapes = 0;
-      while (this.#text.charAt(quote - 1 - escapes) === "\\") escapes++;
-    }
-    try {
-      const value = JSON.parse(this.#text.slice(this.#at, quote + 1)) as string;
-      this.#at = quote + 1;
-      return value;
-    } catch (cause) {
-      throw malformed(`${this.#file} has text that JSON does not allow`, {}, { cause });
-    }
-  }
-
-  #number(): Json {
-    const [digits, fraction, exponent] = this.#match(NUMBER);
-    if (digits === undefined) throw this.#unexpected("a value");
-    const value = Number(digits);
-    if (fraction !== undefined || exponent !== undefined) return value;
-    return Number.isSafeInteger(value) || digits.length > MAX_DIGITS ? value : BigInt(digits);
-  }
-
-  /** Reads the text that matches a sticky pattern, and returns the match and its groups, or nothing. */
-  #match(pattern: RegExp): readonly (string | undefined)[] {
-    pattern.lastIndex = this.#at;
-    const match = pattern.exec(this.#text) ?? [];
-    this.#at += match[0]?.length ?? 0;
-    return match;
-  }
-
-  #accept(character: string): boolean {
-    this.#match(BLANKS);
-    if (this.#text.charAt(this.#at) !== character) return false;
-    this.#at++;
-    return true;
-  }
-
-  #expect(character: string): void {
-    if (!this.#accept(character)) throw this.#unexpected(`"${character}"`);
-  }
-
-  #unexpected(expected: string): Error {
-    const found = this.#text.slice(this.#at, this.#at + 20);
-    const got = found === "" ? "it ends" : `it has ${printValue(found)}`;
-    const sentence = `${this.#file} must be JSON: expected ${expected}, but ${got}`;
-    return malformed(sentence, { file: this.#file });
+    Object.defineProperty(parent, TEXTS, { value: texts, configurable: true });
   }
 }
 

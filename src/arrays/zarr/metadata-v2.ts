@@ -4,7 +4,7 @@
  */
 
 import { factOf, printValue } from "../../core/foreign.ts";
-import { TensorError, unsupported } from "../../core/errors.ts";
+import { TensorError } from "../../core/errors.ts";
 import { DTYPES, rowOf, type DType } from "../../core/tensor/dtype.ts";
 import { nameOfShuffle, SHUFFLES } from "./codecs/blosc.ts";
 import { isFilter, typeKeys } from "./codecs/filters.ts";
@@ -82,7 +82,11 @@ function codecsFrom(
   if (!isList(list)) throw wrongField("filters", where, "null or a list", filters);
   if (list.length > MAX_FILTERS) {
     const sentence = `${where} has ${list.length} filters, more than ${MAX_FILTERS}`;
-    throw unsupported(sentence, { key: "filters", file: where, limit: MAX_FILTERS });
+    throw new TensorError("unsupported-codec", sentence, {
+      key: "filters",
+      file: where,
+      limit: MAX_FILTERS,
+    });
   }
   const [elements, bytes]: [JsonObject[], JsonObject[]] = [[], []];
   let stored = { dtype, bigEndian: isBig };
@@ -103,7 +107,7 @@ function codecsFrom(
       const type = `has the type ${printValue(decoded)}, but its elements are ${expected}`;
       const why = bytes.length > 0 ? "follows a filter of bytes" : type;
       const sentence = `the filter ${printValue(id)} of ${where} ${why}, which is not supported`;
-      throw unsupported(sentence, { key: "filters", file: where });
+      throw new TensorError("unsupported-codec", sentence, { key: "filters", file: where });
     }
     const { id: _, ...configuration } = filter;
     const types = typeKeys(id).map((key, at): [string, Json | undefined] => {
@@ -159,7 +163,12 @@ function codecFrom(
     return isAllowed ? [one.slice("numcodecs.".length)] : [];
   });
   const sentence = `the ${kind} ${printValue(id)} of ${where} is not supported; the supported ${kind}s are ${allowed.join(", ")}`;
-  throw unsupported(sentence, { key, file: where, got: factOf(id), allowed });
+  throw new TensorError("unsupported-codec", sentence, {
+    key,
+    file: where,
+    got: factOf(id),
+    allowed,
+  });
 }
 
 /**

@@ -92,7 +92,7 @@ const FIELDS = new Set(
 
 /**
  * Errors call the array `where`. Throws `malformed-file` for invalid metadata, `unsupported-file` for unsupported
- * features, or `dtype` for an unsupported data type.
+ * features, `unsupported-codec`, or `unsupported-dtype`.
  */
 export function parseMetadata(json: JsonObject, where: string): Metadata {
   checkNode(json, "array", "; name an array in it", where);
@@ -176,7 +176,11 @@ export function parseCodecs(value: Json | undefined, where: string): Codec[] {
   if (!isList(value)) throw wrongField("codecs", where, "a list", value);
   if (value.length > MAX_CODECS) {
     const sentence = `${where} has ${value.length} codecs, more than ${MAX_CODECS}`;
-    throw unsupported(sentence, { key: "codecs", file: where, limit: MAX_CODECS });
+    throw new TensorError("unsupported-codec", sentence, {
+      key: "codecs",
+      file: where,
+      limit: MAX_CODECS,
+    });
   }
   return value.map((one) => {
     const codec = extensionOf(one, "codec", where);

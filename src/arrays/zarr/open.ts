@@ -46,7 +46,7 @@ export interface OpenOptions extends StoreOptions {
  * @param options the chunk shape for formats without chunks, and settings for the store
  * @param guard for internal use
  * @throws TensorError `malformed-file` unless the location contains an array. `unsupported-file` for other files and
- *   for unsupported features. `dtype` for an unsupported data type. The system error if reading fails
+ *   for unsupported features. `unsupported-codec` or `unsupported-dtype` for a codec or a data type. The system error if reading fails
  *
  * @example
  * ```ts

@@ -4,7 +4,7 @@
  */
 
 import { printCount } from "../../../core/foreign.ts";
-import { isTensorError, malformed, unsupported } from "../../../core/errors.ts";
+import { isTensorError, malformed, TensorError } from "../../../core/errors.ts";
 import {
   chunksOf,
   copyBox,
@@ -151,9 +151,10 @@ async function decodeStep(
     result = await codec.decode(bytes, decoded);
   } catch (cause) {
     if (isTensorError(cause)) throw cause;
-    const refuse = cause instanceof OtherKind ? unsupported : malformed;
     const sentence = `${where} cannot be decoded with ${codec.name}: ${reasonOf(cause)}`;
-    throw refuse(sentence, {}, { cause });
+    if (!(cause instanceof OtherKind)) throw malformed(sentence, {}, { cause });
+    const fields = { key: "codecs", got: codec.name };
+    throw new TensorError("unsupported-codec", sentence, fields, { cause });
   }
   const { length: got } = result;
   if (isExact ? got === size : got <= size) return result;

@@ -3,7 +3,7 @@
  * the bytes. This file checks codecs and builds pipelines, which `decode.ts` and `encode.ts` run.
  */
 
-import { malformed, TensorError, unsupported } from "../../../core/errors.ts";
+import { malformed, TensorError } from "../../../core/errors.ts";
 import { rowOf, type DType } from "../../../core/tensor/dtype.ts";
 import { printShape, product } from "../../../core/tensor/shape.ts";
 import type { ByteCodec } from "../codecs/byte-codec.ts";
@@ -62,7 +62,7 @@ const MAX_DEPTH = 4;
 const MAX_INNER = 2 ** 24;
 
 /**
- * Errors call the array `where`. Throws `unsupported-file` for unknown codecs, or `malformed-file` for codecs that do
+ * Errors call the array `where`. Throws `unsupported-codec` for unknown codecs, or `malformed-file` for codecs that do
  * not fit together.
  */
 export function makePipeline(
@@ -169,7 +169,11 @@ function makeSharding(
 ): Sharding {
   if (depth >= MAX_DEPTH) {
     const sentence = `${where} nests more than ${MAX_DEPTH} levels of shards`;
-    throw unsupported(sentence, { file: where, limit: MAX_DEPTH });
+    throw new TensorError("unsupported-codec", sentence, {
+      key: "codecs",
+      file: where,
+      limit: MAX_DEPTH,
+    });
   }
   const inner = parseShape(configuration.chunk_shape, "chunk_shape of shards", where);
   const fits = inner.length === shape.length && inner.every((dim, d) => shape[d] % dim === 0);
@@ -181,7 +185,12 @@ function makeSharding(
   const count = product(grid);
   if (count > MAX_INNER) {
     const sentence = `the shards of ${where} have ${count} chunks, more than ${MAX_INNER}`;
-    throw unsupported(sentence, { file: where, got: count, limit: MAX_INNER });
+    throw new TensorError("unsupported-codec", sentence, {
+      key: "codecs",
+      file: where,
+      got: count,
+      limit: MAX_INNER,
+    });
   }
   const codecs = parseCodecs(configuration.codecs, where);
   const { index_location: given = "end" } = configuration;

@@ -5,7 +5,7 @@
  */
 
 import { factOf, printValue } from "../../../core/foreign.ts";
-import { unsupported } from "../../../core/errors.ts";
+import { TensorError } from "../../../core/errors.ts";
 import { DTYPES, isUnsigned, rowOf, type DType } from "../../../core/tensor/dtype.ts";
 import { parseDataType, parseElement, parseNumpyType } from "../data-types.ts";
 import { isList, type Json, type JsonObject } from "../json.ts";
@@ -217,7 +217,8 @@ function parseNative(value: Json, where: string): DType {
   if (isName) return parseDataType(value, where);
   const { dtype, bigEndian } = parseNumpyType(value, where);
   if (!bigEndian || DTYPES[dtype].bytes === 1) return dtype;
-  throw unsupported(
+  throw new TensorError(
+    "unsupported-codec",
     `a codec of ${where} has the big-endian type ${printValue(value)}, which is not supported`,
     {
       key: "codecs",
@@ -229,12 +230,16 @@ function parseNative(value: Json, where: string): DType {
 
 function wrongType(name: string, got: DType, where: string, expected?: DType): Error {
   const but = expected === undefined ? "" : `, where the elements are ${expected}`;
-  return unsupported(`the codec ${name} of ${where} is not supported for ${got}${but}`, {
-    key: "codecs",
-    file: where,
-    got,
-    expected,
-  });
+  return new TensorError(
+    "unsupported-codec",
+    `the codec ${name} of ${where} is not supported for ${got}${but}`,
+    {
+      key: "codecs",
+      file: where,
+      got,
+      expected,
+    },
+  );
 }
 
 function checkNumeric(name: string, dtype: DType, where: string): void {
@@ -245,7 +250,7 @@ function checkKeys(name: string, configuration: JsonObject, where: string): void
   const other = Object.keys(configuration).find((key) => !FILTERS[name]?.keys.includes(key));
   if (other === undefined) return;
   const sentence = `the codec ${name} of ${where} has the setting ${printValue(other)}, which is not supported`;
-  throw unsupported(sentence, { key: "codecs", file: where, got: other });
+  throw new TensorError("unsupported-codec", sentence, { key: "codecs", file: where, got: other });
 }
 
 /** Returns the values that decoding replaces. Of a repeated key, the first value counts. */
@@ -260,7 +265,11 @@ function mapOf(
   if (!arePairs) throw wrongField("scalar_map", where, "an object of lists of pairs", value);
   if (decode.length > MOST_MAPPED) {
     const sentence = `the scalar_map of ${where} has more than ${MOST_MAPPED} pairs`;
-    throw unsupported(sentence, { key: "scalar_map", file: where, limit: MOST_MAPPED });
+    throw new TensorError("unsupported-codec", sentence, {
+      key: "scalar_map",
+      file: where,
+      limit: MOST_MAPPED,
+    });
   }
   const parse = (type: DType, one: Json): number | bigint =>
     parseElement(type, one, where, "scalar_map");

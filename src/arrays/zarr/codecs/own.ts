@@ -42,12 +42,17 @@ export function checkOwnCodecs(
 }
 
 /**
- * Copies the result of a codec, because its memory is released after use, and the codec may use this memory again. A
- * result that is not a promise is copied at once, before another call of the codec.
+ * Copies the bytes that a function of the caller returns, because the caller may use their memory again. Bytes that are
+ * not in a promise are copied at once, before another call of the function. Other results are returned unchanged.
  */
-const copied = async (result: unknown): Promise<Uint8Array> => {
+export const copied = async (result: unknown): Promise<unknown> => {
   const bytes = isUint8Array(result) ? result : await result;
-  if (isUint8Array(bytes)) return new Uint8Array(bytes);
+  return isUint8Array(bytes) ? new Uint8Array(bytes) : bytes;
+};
+
+const converted = async (result: unknown): Promise<Uint8Array> => {
+  const bytes = await copied(result);
+  if (isUint8Array(bytes)) return bytes;
   throw broken("it must return a Uint8Array");
 };
 
@@ -58,8 +63,8 @@ export function makeOwnCodec(name: string, codec: OwnCodec, configuration: JsonO
     name,
     ratio: Infinity,
     held: { decode: (size) => size, encode: mostCompressed },
-    decode: async (bytes) => copied(codec.decode(bytes, configuration)),
-    encode: async (bytes) => copied(codec.encode?.(bytes, configuration)),
+    decode: async (bytes) => converted(codec.decode(bytes, configuration)),
+    encode: async (bytes) => converted(codec.encode?.(bytes, configuration)),
     ...(!isWritten && { unwritable: () => refusal }),
   });
 }

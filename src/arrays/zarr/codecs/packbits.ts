@@ -1,6 +1,6 @@
 /** The codecs `packbits`, which stores elements without their unused bits, and `bytes` after a filter. */
 
-import { unsupported } from "../../../core/errors.ts";
+import { TensorError } from "../../../core/errors.ts";
 import { rowOf, type DType } from "../../../core/tensor/dtype.ts";
 import { packBits, unpackBits } from "../../../core/tensor/storage.ts";
 import { newBytes } from "../chunks/buffers.ts";
@@ -22,7 +22,7 @@ export function makePackbitsCodec(
   const padding = oneOf(given, "padding_encoding of packbits", paddings, where);
   if ((first ?? 0) !== 0 || (last ?? bits - 1) !== bits - 1) {
     const sentence = `packbits of ${where} selects bits (first_bit, last_bit), which is supported only for all ${bits} bits`;
-    throw unsupported(sentence, { key: "codecs", file: where });
+    throw new TensorError("unsupported-codec", sentence, { key: "codecs", file: where });
   }
   const isCopy = bits >= 8;
   const packed = (size: number): number => (isCopy ? size : Math.ceil((size * bits) / 8));

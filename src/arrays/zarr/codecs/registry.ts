@@ -3,7 +3,7 @@
  * the codec that Zarr v2 calls NAME, as zarr-python writes it into v3 arrays.
  */
 
-import { malformed, unsupported } from "../../../core/errors.ts";
+import { malformed, TensorError } from "../../../core/errors.ts";
 import { factOf, printValue } from "../../../core/foreign.ts";
 import { rowOf, type DType } from "../../../core/tensor/dtype.ts";
 import { printNumpyType } from "../data-types.ts";
@@ -137,10 +137,18 @@ export function wrongCodec(name: string, filter: ByteCodec | undefined, where: s
   const fields = { key: "codecs", file: where, got: factOf(name) };
   if (CODECS[name] === undefined) {
     const names = CODEC_NAMES.join(", ");
-    return unsupported(`${title} is not supported; the supported codecs are ${names}`, fields);
+    return new TensorError(
+      "unsupported-codec",
+      `${title} is not supported; the supported codecs are ${names}`,
+      fields,
+    );
   }
   if (filter !== undefined && Object.hasOwn(OF_ELEMENTS, name)) {
-    return unsupported(`${title} follows ${filter.name}, an order that is not supported`, fields);
+    return new TensorError(
+      "unsupported-codec",
+      `${title} follows ${filter.name}, an order that is not supported`,
+      fields,
+    );
   }
   return malformed(`${title} is in the wrong position`, fields);
 }

@@ -1,6 +1,7 @@
 /** Explains why a server refused a request, and suggests a remedy. */
 
 import { isError, TensorError } from "../../../core/errors.ts";
+import { printValue } from "../../../core/foreign.ts";
 import { HTTP } from "../../../core/limits.ts";
 import { codesOf, waitAskedBy } from "./retries.ts";
 import { Silence, textOf } from "./silence.ts";
@@ -108,7 +109,7 @@ export function unreachable(what: string, cause: unknown, secrets: readonly stri
  * URLs.
  */
 function withoutSecrets(cause: unknown, secrets: readonly string[]): unknown {
-  const texts: string[] = [];
+  const texts = isError(cause) ? [] : [printValue(cause)];
   for (let one = cause, depth = 0; isError(one) && depth < 5; one = one.cause, depth++) {
     texts.push(one.message, one.stack ?? "", ...Object.values(one).map(String));
   }

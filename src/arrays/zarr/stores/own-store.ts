@@ -10,6 +10,7 @@ import { isUint8Array } from "../../../core/tensor/storage.ts";
 import { within } from "../../boxes/urls.ts";
 import { reasonOf } from "../codecs/byte-codec.ts";
 import { join } from "../codecs/gzip.ts";
+import { copied } from "../codecs/own.ts";
 import { Silence, unlessSilent } from "./silence.ts";
 import {
   foldersIn,
@@ -39,7 +40,8 @@ export type Keys = Iterable<string> | AsyncIterable<string>;
 export interface Store {
   /**
    * Returns the bytes of an object, or of the range of the object; undefined without such an object. Ranges lie within
-   * the object. Without `size`, only whole objects are requested.
+   * the object. Without `size`, only whole objects are requested. The bytes are copied as soon as they arrive, so a
+   * function that returns them without a promise may use the same memory for each call.
    */
   get(key: string, range?: ByteRange): Maybe<Uint8Array | undefined>;
   /** Returns the size of an object, in bytes; undefined without such an object. */
@@ -141,9 +143,9 @@ export class OwnStore implements ArrayStore {
   /** Returns a copy of the bytes, because the store may change its own. */
   async #get(key: string, range?: ByteRange): Promise<Uint8Array | null> {
     const whole = this.#prefix + key;
-    const bytes: unknown = await this.#call("get", key, () => this.#functions.get?.(whole, range));
+    const bytes = await this.#call("get", key, () => copied(this.#functions.get?.(whole, range)));
     if (bytes == null) return null;
-    if (isUint8Array(bytes)) return new Uint8Array(bytes);
+    if (isUint8Array(bytes)) return bytes;
     throw this.#error(
       "get",
       key,

@@ -217,7 +217,8 @@ class RangeSource implements Source {
     const length = Math.min(into.length, sent === null ? Infinity : sent.end - at);
     // A server without range support sends the whole object.
     const skip = status === 206 ? 0 : at;
-    const got = await this.#fill(into.subarray(0, length), response, skip, count);
+    const isExact = status === 206 && (sent === null || sent.end - at <= into.length);
+    const got = await this.#fill(into.subarray(0, length), response, skip, count, isExact);
     if (got === length) return;
     // The body is shorter than the header declares, which fetch does not always report.
     if (sent !== null) throw new Error("the body is shorter than its range");
@@ -232,11 +233,11 @@ class RangeSource implements Source {
     const isTagged = hasConditions && etag !== null && !etag.startsWith("W/");
     const headers = isTagged ? { ...range, "if-match": etag } : range;
     const response = await send({ method: "GET", headers }, [412, 416]);
-    const wrong = response === null || this.#isOther(response) ? "" : wrongAnswer(response, at);
-    if (response !== null && wrong === null) return response;
+    const isOther = response === null || this.#isOther(response);
+    const wrong = isOther ? null : wrongAnswer(response, at, length);
+    if (!isOther && wrong === null) return response;
     await response?.body?.cancel();
-    if (wrong === "") throw changed(this.#client);
-    throw new TensorError("engine", `the server sent ${wrong} of ${what}`, { file: what });
+    throw wrong === null ? changed(this.#client) : wrongBytes(wrong, what);
   }
 
   /**
@@ -254,19 +255,21 @@ class RangeSource implements Source {
 
   /**
    * Skips `skip` bytes of a body, fills `into` with the next bytes, and cancels the rest. Returns the number of bytes
-   * in `into`.
+   * in `into`. If `isExact` is true, the body must not have more bytes.
    */
   async #fill(
     into: Uint8Array,
     response: Response,
     skip: number,
     count?: (length: number) => void,
+    isExact = false,
   ): Promise<number> {
     let [skipping, done] = [skip, 0];
     await eachPiece(response, this.#client.signal, (value) => {
       const piece = value.subarray(skipping);
       skipping -= value.length - piece.length;
       const part = piece.subarray(0, into.length - done);
+      if (isExact && part.length < piece.length) throw wrongBytes(TOO_MANY, this.#client.what);
       into.set(part, done);
       done += part.length;
       count?.(part.length);
@@ -279,11 +282,22 @@ class RangeSource implements Source {
 const changed = ({ what }: ObjectClient): TensorError =>
   malformed(`${what} changed while it was read`, { file: what });
 
-/** Describes how a response differs from the request, or returns null for a matching response. */
-function wrongAnswer({ status, headers }: Response, at: number): string | null {
+const wrongBytes = (sent: string, what: string): TensorError =>
+  new TensorError("engine", `the server sent ${sent} of ${what}`, { file: what });
+
+const TOO_MANY = "more bytes than requested";
+
+/**
+ * Describes how a response differs from the request for `length` bytes at `at`, or returns null for a matching response.
+ */
+function wrongAnswer(response: Response, at: number, length: number): string | null {
+  const { status, headers } = response;
   if (status === 206 && isEncoded(headers)) return "a compressed range";
   if (/^multipart\/byteranges/i.test(headers.get("content-type") ?? "")) return "several ranges";
-  const sent = status === 206 ? rangeIn(headers) : null;
-  if (sent === null || (sent.start === at && sent.end > at)) return null;
+  if (status !== 206) return null;
+  const sent = rangeIn(headers) ?? { start: at, end: at + length };
+  // Some servers send the whole object as a range.
+  if (Number(lengthIn(response)) > sent.end - sent.start) return TOO_MANY;
+  if (sent.start === at && sent.end > at) return null;
   return `bytes ${sent.start} to ${sent.end - 1} (requested from byte ${at})`;
 }

@@ -51,7 +51,9 @@ const senderWith =
 function checked(response: unknown): Response {
   const { status, headers } = Object(response) as Partial<Response>;
   if (typeof status === "number" && typeof headers?.get === "function") return response as Response;
-  throw wrongOption("fetch", "a function that returns a promise of a Response", response);
+  // Text may be the URL, with its secrets.
+  const got = typeof response === "string" ? "text" : response;
+  throw wrongOption("fetch", "a function that returns a promise of a Response", got);
 }
 
 const initOf = (

@@ -4,7 +4,7 @@
  */
 
 import { newBytes } from "../chunks/buffers.ts";
-import { malformed, unsupported } from "../../../core/errors.ts";
+import { malformed, TensorError, unsupported } from "../../../core/errors.ts";
 import { printCount, printValue } from "../../../core/foreign.ts";
 import { ZARR } from "../../../core/limits.ts";
 import { within } from "../../boxes/urls.ts";
@@ -77,7 +77,8 @@ export class ZipStore extends ReadOnlyStore implements ArrayStore {
     if ((flags & ENCRYPTED) !== 0) throw unsupported(`${where} is encrypted; decrypt it`, { file });
     if (method !== 0 && method !== 8) {
       const sentence = `${where} is compressed with method ${method}; only stored and deflated members can be read`;
-      throw unsupported(sentence, { file, got: method, allowed: [0, 8] });
+      const fields = { key: "method", file, got: method, allowed: [0, 8] };
+      throw new TensorError("unsupported-codec", sentence, fields);
     }
     if (method === 0 ? size !== stored : size > DEFLATE.ratio * stored) {
       const sentence = `${where} declares ${printCount(size, "byte")}, which its ${stored} stored bytes cannot contain`;
