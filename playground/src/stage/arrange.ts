@@ -73,15 +73,25 @@ export function layOut(call: Call, room: Room): Layout {
     if (best !== null && best.pitch >= ROOMY) break;
     for (const isTight of [false, true]) {
       for (const tiers of all) {
-        let pitch = LARGEST;
-        const fits = (): boolean => hasRoom({ plan, tiers, pitch, isTight });
-        while (pitch >= room.least && !fits()) pitch--;
-        if (pitch < room.least) continue;
-        if (best === null || pitch > best.pitch * worth) best = { plan, tiers, pitch, isTight };
+        const wayAt = (pitch: number): Way => ({ plan, tiers, pitch, isTight });
+        const least = best === null ? room.least : Math.floor(best.pitch * worth) + 1;
+        best = largestThatFits(wayAt, least) ?? best;
       }
     }
   }
   return best === null ? windowed(plans, room, all) : whole(best);
+}
+
+/** Returns the way with the largest cells that fit, or null if cells of size `least` do not fit. */
+function largestThatFits(wayAt: (pitch: number) => Way, least: number): Way | null {
+  if (least > LARGEST || !hasRoom(wayAt(least))) return null;
+  let [fits, tooLarge] = [least, LARGEST + 1];
+  while (tooLarge - fits > 1) {
+    const middle = (fits + tooLarge) >> 1;
+    if (hasRoom(wayAt(middle))) fits = middle;
+    else tooLarge = middle;
+  }
+  return wayAt(fits);
 }
 
 interface Way {
