@@ -104,6 +104,30 @@ for (const [position, [id, op, reduction, k = 2]] of caseList([...FAULTS.entries
 
 const filled = (length: number, value: number): number[] => Array.from({ length }, () => value);
 
+/** Numbers of cells, and the period of noise, at which evenly spread samples would consist of noise. */
+for (const [length, period] of [
+  [1508, 4],
+  [2024, 4],
+]) {
+  test(`a sample of ${length} cells shows a fault in all but every ${period}th one`, () => {
+    const cells = Array.from({ length }, (_, cell) => cell);
+    const indices = i64([length, 1], cells);
+    const inputs = [f32([length], filled(length, 9)), indices, f32([length], cells)];
+    const restore = setLimits({ DIAGNOSE: { whole: 1000, sampled: 253 } });
+    try {
+      for (let shift = 0; shift < period; shift++) {
+        const wrong = cells.map((cell) => ((cell + shift) % period === 0 ? 1e6 + cell : cell));
+        const node = onnx("ScatterND", 18, { reduction: "add" });
+        const [first] = diagnose(node, inputs, f32([length], wrong));
+        const explained = length - Math.floor(length / period);
+        assert.deepEqual(first?.cells, { explained, differing: length }, `shift ${shift}`);
+      }
+    } finally {
+      restore();
+    }
+  });
+}
+
 const ONES = caseCount(500_000, 8);
 
 test(`of ${ONES} ones that were added into 16 cells, some were lost`, () => {

@@ -77,6 +77,30 @@ export function nodeCase(
   return { version, node: { domain, op, opset, attributes }, inputs, dtype, isBad };
 }
 
+/**
+ * Returns true for a gather with batch axes in which each axis before the gathered one has the size 1. OpenVINO's plugin
+ * then reads other memory.
+ */
+export const isOneBatch = (batch: unknown, data: readonly number[], axis: number): boolean =>
+  batch !== undefined &&
+  Number(batch) !== 0 &&
+  data.slice(0, axis < 0 ? axis + data.length : axis).every((dim) => dim === 1);
+
+/** Returns "true" or "false" for {@link isOneBatch}, and for data of rank 1, which rows of accepted differences name. */
+export function shapeFacts({
+  version,
+  node,
+  inputs,
+}: Pick<NodeCase, "version" | "node" | "inputs">) {
+  const { shape } = inputs[0];
+  const at = version.inputs.findIndex((input) => roleOf(input) === "axis");
+  const axis = Number(inputs[at]?.toArray() ?? node.attributes?.["axis"] ?? 0);
+  return {
+    oneBatch: String(isOneBatch(node.attributes?.["batch_dims"], shape, axis)),
+    vector: String(shape.length === 1 && version.indexForm === "slices"),
+  };
+}
+
 /** Returns random values; texts without unpaired surrogates, which Python packages refuse. */
 function values(dtype: DType, shape: readonly number[], random: Random): Tensor {
   const drawn = randomTensor(dtype, shape, random);

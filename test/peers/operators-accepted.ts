@@ -8,6 +8,7 @@ const ONNXRUNTIME = { peer: "onnxruntime", version: "1.32.0" } as const;
 const ONNX = { peer: "onnx-reference", version: "1.24.0.dev20261026" } as const;
 
 const NAN_BITS = "a result that is NaN has other bits than the canonical NaN of the package";
+const INTEGERS = ["int16", "uint16", "int32", "uint32", "int64", "uint64"];
 const GATHERS = ["openvino.Gather-1", "openvino.Gather-7", "openvino.Gather-8"];
 const HALVES = ["float16", "bfloat16"];
 const REDUCTIONS = ["add", "mul", "max", "min"];
@@ -29,20 +30,29 @@ export const OPERATORS_ACCEPTED: readonly Accepted[] = [
     facts: { words: ["other bits"], dtype: ["float64"] },
     reason: "float64 in float32, where infinities become the largest finite number",
   },
-  {
-    ...OPENVINO,
+  ...[OPENVINO, REFERENCE].map((peer) => ({
+    ...peer,
     facts: {
       ...{ words: ["other bits"], op: ["openvino.ScatterElementsUpdate-12"] },
-      ...{ reduction: ["max", "min"], dtype: [...HALVES, "float32"] },
+      ...{ reduction: ["max", "min"], dtype: [...HALVES, "float32"], self: ["false"] },
     },
     reason:
-      "without the value in data, max and min start with a finite number, which stays if all updates are NaN",
+      "without the value in data, max and min start with a finite number, which stays if no update is beyond it",
+    isRare: true as const,
+  })),
+  {
+    ...OPENVINO,
+    facts: { words: ["ended", "other bits"], op: GATHERS, oneBatch: ["true"] },
+    reason: "Gather with batch_dims reads other memory, or ends the process, for one batch",
     isRare: true,
   },
   {
     ...OPENVINO,
-    facts: { words: ["ended"], op: GATHERS },
-    reason: "Gather with batch_dims ends the process if the batch axis has the size 1",
+    facts: {
+      ...{ words: ["accepted"], op: ["openvino.ScatterUpdate-3"], vector: ["true"] },
+      ...{ dtype: INTEGERS, inRange: ["false"] },
+    },
+    reason: "ScatterUpdate of a vector of integers does not check indices",
     isRare: true,
   },
   ...[OPENVINO, REFERENCE].map((peer) => ({
@@ -133,6 +143,7 @@ export const OPERATORS_ACCEPTED: readonly Accepted[] = [
     },
     reason:
       "NumPy rounds products of complex numbers differently, and orders complex numbers by their real parts first",
+    isRare: true,
   },
   { ...ONNX, facts: { words: ["other NaNs"], reduction: REDUCTIONS }, reason: NAN_BITS },
 ];

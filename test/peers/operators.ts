@@ -12,7 +12,7 @@ import { DTYPES } from "../../src/core/tensor/dtype.ts";
 import { equals } from "../../src/core/tensor/compare.ts";
 import { Tensor } from "../../src/core/tensor/tensor.ts";
 import { randomFrom, seedOf } from "../support/random.ts";
-import { nodeCase, reductionsOf, typesOf, type NodeCase } from "./cases.ts";
+import { nodeCase, reductionsOf, shapeFacts, typesOf, type NodeCase } from "./cases.ts";
 import { OPERATORS_ACCEPTED } from "./operators-accepted.ts";
 import { environment } from "./environments.ts";
 import { isError, Peer, type Answer } from "./peer.ts";
@@ -182,7 +182,8 @@ async function compare(row: Row, one: NodeCase, peer: Peer<Outputs>, tally: Tall
     facts: {
       ...{ words, op: `${domain}.${name}-${sinceVersion}`, dtype: one.dtype },
       ...{ reduction: String(one.node.attributes?.["reduction"] ?? "none") },
-      ...{ inRange: String(!one.isBad) },
+      ...{ self: String(one.node.attributes?.["use_init_val"] ?? true) },
+      ...{ inRange: String(!one.isBad), ...shapeFacts(one) },
       ...{
         indices:
           one.inputs[one.version.inputs.findIndex((input) => roleOf(input) === "indices")].dtype,

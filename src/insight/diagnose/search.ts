@@ -119,8 +119,8 @@ function racesOf(wanted: Case): Found[] {
 }
 
 /**
- * Selects a sample of cells. Golden-ratio steps spread the sample evenly, and do not coincide with repeating patterns.
- * A cell may be selected twice.
+ * Selects a sample of cells: one from each of equal parts of the list. Its place in the part depends on a square, so the
+ * places do not repeat, and do not coincide with repeating patterns. A cell may be selected twice.
  */
 function sampleOf({ actual, differing, found }: Case): Sampled["sample"] {
   const { length } = differing;
@@ -130,8 +130,8 @@ function sampleOf({ actual, differing, found }: Case): Sampled["sample"] {
       ? differing
       : Uint32Array.from(
           { length: sampled },
-          (_, n) => differing[Math.floor(((n * 0.618034) % 1) * length)],
-        ).sort();
+          (_, n) => differing[Math.floor(((n + ((n * n * 0.618034) % 1)) / sampled) * length)],
+        );
   const before = new Uint16Array(found.count + 1);
   for (const cell of cells) before[cell + 1]++;
   for (let cell = 0; cell < found.count; cell++) before[cell + 1] += before[cell];
