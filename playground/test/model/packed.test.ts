@@ -88,9 +88,8 @@ for (const [link, op, inputs] of KEPT) {
 }
 
 test("a pasted compressed link is recognized", async () => {
-  const [preset] = PRESETS;
   const link = await packed(toHash(scatterOf(100)));
-  const { choices } = readText(` https://example.org/ndscatter/#${link}\n`, preset.state);
+  const { choices } = readText(` https://example.org/ndscatter/#${link}\n`);
   assert.deepEqual(
     choices.map((choice) => (choice.kind === "node" ? choice.state : null)),
     [scatterOf(100)],
