@@ -79,7 +79,6 @@ const STATES: Readonly<Record<string, State>> = {
   "a link that cannot be read": { hash: "ai.onnx/ScatterND/18;reduction" },
   embed: { hash: SUM, file: "?embed=1" },
   "an error in a frame": { hash: ERROR, file: "?embed=1" },
-  "the check of a GPU": { file: "gpu.html" },
   "all operators": { file: "reference/index.html" },
   "an operator": { file: "reference/openvino-gather.html" },
   "an operator, unfolded": { file: "reference/onnx-tensorscatter.html", reach: unfold },
