@@ -4,6 +4,7 @@
  */
 
 import { fromHash } from "../document/hash.ts";
+import { unpack } from "../document/packed.ts";
 import type { FileChoice } from "./from-file.ts";
 import type { NamedTensor } from "./named.ts";
 import { withText } from "./paste.ts";
@@ -31,18 +32,19 @@ const NOTHING = {
   isOneArray: false,
 } as const;
 
-/** Reads any text, and never throws. */
-export function readText(text: string): TextContent {
-  return linkIn(text) ?? messageIn(text) ?? arrayIn(text) ?? callIn(text);
+/** Reads any text, and never rejects. */
+export async function readText(text: string): Promise<TextContent> {
+  return (await linkIn(text)) ?? messageIn(text) ?? arrayIn(text) ?? callIn(text);
 }
 
 /** Reads a link to this page, or its part after `#`. */
-function linkIn(text: string): TextContent | null {
+async function linkIn(text: string): Promise<TextContent | null> {
   const hash =
     /^\s*(?:https?:\/\/[^\s#]{1,400})?#?((?:(?:ai\.onnx|openvino)\/\w{1,40}\/\d{1,4}|z\d{1,9}\.[\w-]{8})[^\s]*)\s*$/.exec(
       text.length > 4_000_000 ? "" : text,
     )?.[1];
   if (hash === undefined) return null;
+  await unpack(hash);
   const found = fromHash(hash);
   if ("error" in found) return { ...NOTHING, error: found.error };
   const title = `${found.state.op}-${found.state.opset}`;

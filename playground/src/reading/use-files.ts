@@ -197,7 +197,7 @@ const bytesOf = async (file: File): Promise<Uint8Array> => new Uint8Array(await 
 /** Returns the choices that pasted text offers. The code that reads text is loaded when the first text is pasted. */
 async function offerOf(text: string): Promise<Offer | { readonly error: string }> {
   const { readText } = await import("./read-text.ts");
-  const { choices, tensors, understood, error, isOneArray } = readText(text);
+  const { choices, tensors, understood, error, isOneArray } = await readText(text);
   if (error !== null) return { error: `The text is not read: ${error}` };
   const common = { name: "the text", remarks: understood };
   if (choices.length > 0) return { ...common, choices };

@@ -27,8 +27,8 @@ const ROWS: readonly Row[] = [
 ];
 
 for (const [text, choices, tensors, isRead] of ROWS) {
-  test(`text: ${text.slice(0, 50)}`, () => {
-    const content = readText(text);
+  test(`text: ${text.slice(0, 50)}`, async () => {
+    const content = await readText(text);
     assert.equal(content.choices.length, choices);
     assert.deepEqual(
       content.tensors.map(({ name }) => name),
@@ -38,9 +38,10 @@ for (const [text, choices, tensors, isRead] of ROWS) {
   });
 }
 
-test("a text that is not read is answered with the reason, and with what is read", () => {
+test("a text that is not read is answered with the reason, and with what is read", async () => {
+  const { error } = await readText("y = np.sort([1])");
   assert.match(
-    readText("y = np.sort([1])").error ?? "",
+    error ?? "",
     /^line 1, column 5: np\.sort\(\[1\]\) is not a call that is read\. The page reads one call of NumPy/,
   );
 });
@@ -74,12 +75,12 @@ for (const [name, text] of [
   ["ranges", `idx=${repeated("1")}`],
 ] as const) {
   // Each takes less than a second; quadratic time would be hours, and the limit of the whole run ends it.
-  test(`a text of 1.9 million characters, of ${name} only, is read`, () => {
-    assert.ok(Object.keys(readText(text)).length > 0);
+  test(`a text of 1.9 million characters, of ${name} only, is read`, async () => {
+    assert.ok(Object.keys(await readText(text)).length > 0);
   });
 }
 
-test("no text throws, and every call of it is a state", () => {
+test("no text throws, and every call of it is a state", async () => {
   const pieces = fc.constantFrom(
     ..."x y = == ( ) [ ] { } , : . - + * @ ' \" # \n \\ 1 2.5 -1 None".split(" "),
     ...'np.array( torch.gather( x.at [i] .add( .set( tf.gather( helper.make_node( "ScatterND" run( dtype=np.int64 axis=1 new '.split(
@@ -90,15 +91,15 @@ test("no text throws, and every call of it is a state", () => {
     "x[i] = x\n",
     "x[i] += 1\n",
   );
-  fc.assert(
-    fc.property(
+  await fc.assert(
+    fc.asyncProperty(
       fc.oneof(
         anyText(),
         fc.array(pieces).map((all) => all.join("")),
         fc.array(pieces).map((all) => all.join(" ")),
       ),
-      (text) => {
-        const { choices, tensors, error } = readText(text);
+      async (text) => {
+        const { choices, tensors, error } = await readText(text);
         for (const choice of choices) if (choice.kind === "node") readState(choice.state);
         assert.ok(choices.length + tensors.length > 0 !== (error !== null));
       },
