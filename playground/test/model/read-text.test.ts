@@ -83,7 +83,7 @@ for (const [name, text] of [
 test("no text throws, and every call of it is a state", async () => {
   const pieces = fc.constantFrom(
     ..."x y = == ( ) [ ] { } , : . - + * @ ' \" # \n \\ 1 2.5 -1 None".split(" "),
-    ...'np.array( torch.gather( x.at [i] .add( .set( tf.gather( helper.make_node( "ScatterND" run( dtype=np.int64 axis=1 new '.split(
+    ...'array dtype= ... Float32Array np.array( torch.gather( x.at [i] .add( .set( tf.gather( helper.make_node( "ScatterND" run( dtype=np.int64 axis=1 new '.split(
       " ",
     ),
     "x = np.array([[0, 0], [0, 0]])\n",
