@@ -1,4 +1,3 @@
-import path from "node:path";
 import { defineConfig } from "vite";
 import { ENTRIES, REPOSITORY, ROOT, VERSION } from "./scripts/entries.js";
 import { siteAround } from "./scripts/site.js";
@@ -50,8 +49,5 @@ export default defineConfig({
       resolveDependencies: (_, parts, { hostType }) => (hostType === "html" ? parts : []),
     },
     assetsInlineLimit: 0,
-    rolldownOptions: {
-      input: ["index.html", "gpu.html"].map((file) => path.join(import.meta.dirname, file)),
-    },
   },
 });

@@ -1,13 +1,13 @@
 import { render } from "preact";
+import { unpack } from "./document/packed.ts";
 import { App } from "./page/app.tsx";
 import { Boundary } from "./widgets/boundary.tsx";
 import { applyWidth } from "./stage/use-room.ts";
 import { applyTheme } from "./widgets/theme.tsx";
 
-applyTheme();
-applyWidth();
-const page = document.getElementById("page");
-if (page !== null) {
+function start(): void {
+  const page = document.getElementById("page");
+  if (page === null) return;
   page.textContent = "";
   render(
     <Boundary>
@@ -16,3 +16,9 @@ if (page !== null) {
     page,
   );
 }
+
+applyTheme();
+applyWidth();
+const ready = unpack(location.hash);
+if (ready === null) start();
+else void ready.then(start);

@@ -42,6 +42,17 @@ const entry =
 const STATES: Readonly<Record<string, State>> = {
   start: {},
   "an error": { hash: ERROR },
+  // The output would have 1,000,000 elements.
+  "an error of the whole call": {
+    hash: "ai.onnx/GatherND/13;float32:1,1000:0*1000;int64:1000,1:0*1000",
+  },
+  "a remark on a version": {
+    hash: SUM,
+    reach: async (page) => {
+      await page.getByLabel("version", { exact: true }).last().selectOption("11");
+      await page.locator(".said p").waitFor();
+    },
+  },
   "a long bar": { hash: LONG },
   "a story": {
     hash: SUM,
@@ -79,7 +90,6 @@ const STATES: Readonly<Record<string, State>> = {
   "a link that cannot be read": { hash: "ai.onnx/ScatterND/18;reduction" },
   embed: { hash: SUM, file: "?embed=1" },
   "an error in a frame": { hash: ERROR, file: "?embed=1" },
-  "the check of a GPU": { file: "gpu.html" },
   "all operators": { file: "reference/index.html" },
   "an operator": { file: "reference/openvino-gather.html" },
   "an operator, unfolded": { file: "reference/onnx-tensorscatter.html", reach: unfold },
@@ -182,18 +192,7 @@ const SERIES: Readonly<Record<string, State & { readonly buttons: readonly strin
   "the forms to share": {
     hash: SUM,
     reach: entry("Share"),
-    buttons: [
-      ...[
-        "Embed",
-        "Markdown",
-        "TypeScript",
-        "NumPy",
-        "ONNX Python",
-        "PyTorch",
-        "JAX",
-        "TensorFlow",
-      ],
-    ],
+    buttons: ["Embed", "Markdown", "TypeScript", "NumPy", "PyTorch"],
   },
 };
 

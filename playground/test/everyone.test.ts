@@ -6,7 +6,7 @@ import path from "node:path";
 import { test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { violationsOf } from "./support/axe.ts";
-import { cellsOf, DIST, loaded, SUM, useSite } from "./support/page.ts";
+import { cellsOf, DIST, SUM, useSite } from "./support/page.ts";
 
 const site = useSite();
 
@@ -31,9 +31,6 @@ const STATES: Readonly<Record<string, string>> = {
   ].join(";"),
 };
 
-/** The output would have 1,000,000 elements. */
-const LARGE = "ai.onnx/GatherND/13;float32:1,1000:0*1000;int64:1000,1:0*1000";
-
 const SCREENS = [
   { width: 360, height: 740 },
   { width: 3840, height: 2160 },
@@ -56,36 +53,6 @@ for (const [name, hash] of Object.entries(STATES)) {
       assert.ok(over <= viewport.width, `${over} at ${viewport.width}`);
       assert.ok(await page.locator(".operator").isVisible());
     }
-  });
-}
-
-for (const colorScheme of ["light", "dark"] as const) {
-  test(`axe finds nothing in what opens and what is said, in ${colorScheme}`, async (t) => {
-    await t.test(
-      "with a remark on a version, and with an error of the call as a whole",
-      async () => {
-        await using opened = await site.open(SUM, { colorScheme });
-        const { page } = opened;
-        await page.getByLabel("version", { exact: true }).selectOption("11");
-        assert.equal(await page.locator(".said p").count(), 1);
-        assert.deepEqual(await violationsOf(page), []);
-        await page.goto(`${page.url().replace(/#.*/, "")}#${LARGE}`);
-        await page.locator(".story .faults p").waitFor();
-        assert.deepEqual(await violationsOf(page), []);
-      },
-    );
-    await t.test("with a story, a text and a dialog", async () => {
-      await using opened = await site.open(SUM, { colorScheme });
-      const { page } = opened;
-      await page.focus("#cell-output-4");
-      assert.deepEqual(await violationsOf(page), []);
-      for (const name of ["updates as text", "Examples", "Share", "Help"]) {
-        await page.getByRole("button", { name }).click();
-        await loaded(page);
-        assert.deepEqual(await violationsOf(page), [], name);
-        await page.keyboard.press("Escape");
-      }
-    });
   });
 }
 

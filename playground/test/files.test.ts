@@ -9,7 +9,7 @@ import { writeNpy } from "ndscatter/npy";
 import { buildModel, readModel, writeTensor } from "ndscatter/onnx";
 import { writeIR } from "ndscatter/openvino";
 import { asNumPy } from "../src/writing/as-numpy.ts";
-import { asOnnxPython } from "../src/writing/as-onnx-python.ts";
+import { asPyTorch } from "../src/writing/as-pytorch.ts";
 import { asTypeScript } from "../src/writing/as-typescript.ts";
 import { fromHash } from "../src/document/hash.ts";
 import { drop } from "./support/drop.ts";
@@ -130,7 +130,7 @@ test("the call is given as code and as a link", async () => {
   const kinds = {
     TypeScript: asTypeScript(state),
     NumPy: asNumPy(state),
-    "ONNX Python": asOnnxPython(state),
+    PyTorch: asPyTorch(state),
   };
   for (const [name, text] of Object.entries(kinds)) {
     await page.getByRole("button", { name, exact: true }).click();

@@ -3,7 +3,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Page } from "playwright-core";
-import { violationsOf } from "./support/axe.ts";
 import { cellsOf, PHONE, SUM, useSite } from "./support/page.ts";
 
 const site = useSite();
@@ -161,23 +160,6 @@ test("a second visit, a link and a frame begin without a lesson; Help has one fo
   await using linked = await site.open(SUM);
   assert.equal(await isOn(linked.page), false);
 });
-
-for (const colorScheme of ["light", "dark"] as const) {
-  test(`axe finds nothing in a lesson, a corrected link and the cards, in ${colorScheme}`, async () => {
-    await using opened = await site.open("", { colorScheme });
-    const { page } = opened;
-    await begun(page);
-    assert.deepEqual(await violationsOf(page), []);
-    await page.keyboard.press("Escape");
-    await page.getByRole("button", { name: "More questions" }).click();
-    await page.locator(".card").first().waitFor();
-    await page.locator("summary").click();
-    assert.deepEqual(await violationsOf(page), []);
-    await using broken = await site.open("ai.onnx/ScatterND/18;nonsense", { colorScheme });
-    await broken.page.locator(".repair textarea").waitFor();
-    assert.deepEqual(await violationsOf(broken.page), []);
-  });
-}
 
 test("a phone has the sentence, its buttons and the tuple on the first screen", async () => {
   await using opened = await site.open("", PHONE);

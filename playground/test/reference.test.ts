@@ -13,7 +13,6 @@ import { PRESETS } from "../src/examples/presets.ts";
 import { explainState, readState } from "../src/document/read-state.ts";
 import { printElement } from "../src/values/scalar-text.ts";
 import { elementsOf } from "../src/values/tensor-text.ts";
-import { violationsOf } from "./support/axe.ts";
 import { DIST, REPOSITORY, useSite } from "./support/page.ts";
 
 const site = useSite();
@@ -353,22 +352,6 @@ test("indices at the edges of an axis: what is shown is what a call does", async
     assert.ok("state" in read && explainState(read.state).faults.length === 0);
   }
 });
-
-for (const colorScheme of ["light", "dark"] as const) {
-  test(`axe finds nothing in ${colorScheme}`, async (t) => {
-    for (const file of [
-      "index.html",
-      "onnx-scatternd.html",
-      "openvino-gather.html",
-      "errata.html",
-    ]) {
-      await t.test(file, async () => {
-        await using opened = await site.open("", { colorScheme }, `reference/${file}`);
-        assert.deepEqual(await violationsOf(opened.page), []);
-      });
-    }
-  });
-}
 
 for (const [at, width] of WIDTHS.entries()) {
   test(`no page is wider than ${width}, and no table is cut off`, async () => {

@@ -24,8 +24,8 @@ const filesIn = (folder: string, ending: string): string[] =>
     .filter((name) => name.endsWith(ending))
     .toSorted();
 
-/** The pages around the page. The page itself and the check of a GPU have tests of their own. */
-const PAGES = filesIn(DIST, ".html").filter((name) => name !== "index.html" && name !== "gpu.html");
+/** The pages around the page, which has tests of its own. */
+const PAGES = filesIn(DIST, ".html").filter((name) => name !== "index.html");
 
 const textOf = (name: string): string => fs.readFileSync(path.join(DIST, name), "utf8");
 

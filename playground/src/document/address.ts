@@ -3,6 +3,7 @@
  */
 
 import { suffixIn } from "./hash.ts";
+import { unpack } from "./packed.ts";
 
 interface Entry {
   /** Returns a state's URL fragment, without `#`. */
@@ -139,6 +140,11 @@ export class Address<E extends Entry> {
       // A history entry that is not in memory is parsed from its URL.
     }
     const arrive = (): void => {
+      const ready = unpack(host.location.hash);
+      if (ready !== null) {
+        void ready.then(arrive);
+        return;
+      }
       const stop = keyIn(host.history.state);
       // A link within the page creates a history entry without a key.
       if (stop === this.key || (stop === null && host.location.hash === this.known)) return;

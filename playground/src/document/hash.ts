@@ -43,7 +43,10 @@ export function printInput(input: TensorText | null): string {
   return `${dtype}:${shape.join(",")}:${runs.join(",")}`;
 }
 
-/** Parses the output of `toHash`, compressed or not, with or without its `#`. This function never throws. */
+/**
+ * Parses the output of `toHash`, with or without its `#`. A compressed link must have been decompressed with `unpack`.
+ * This function never throws.
+ */
 export function fromHash(hash: string): { readonly state: State } | { readonly error: string } {
   const { text, error } = unpacked(hash);
   return error === null

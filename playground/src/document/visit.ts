@@ -17,7 +17,7 @@ import {
   type Document,
 } from "./document.ts";
 import { fromHash, toHash } from "./hash.ts";
-import { unpacked } from "./packed.ts";
+import { unpack, unpacked } from "./packed.ts";
 import { historyOf, pushed, redone, undone, type History } from "./history.ts";
 import type { State, TensorText } from "../values/state.ts";
 import type { OperatorChoice } from "./with-operator.ts";
@@ -242,6 +242,11 @@ export class Visit implements Page {
   /** Opens a corrected link, given whole or as the part after `#`. */
   openLink = (link: string): void => {
     const text = link.trim().replace(/^[^#]*#/, "");
+    const ready = unpack(text);
+    if (ready !== null) {
+      void ready.then(() => this.openLink(text));
+      return;
+    }
     const { document, broken } = arrivalAt(text, this.document);
     if (broken !== null) this.breakAt(broken);
     else this.showInstead(document);

@@ -63,7 +63,6 @@ export const Help = ({ onLesson }: HelpProps): JSX.Element => (
       <a href="./reference/">Reference of all operators</a>
       <a href="./docs/">Documents</a>
       <a href="./api/">API</a>
-      <a href="./gpu.html">Check this GPU</a>
       {REPOSITORY !== "" && <a href={REPOSITORY}>Source</a>}
     </p>
   </div>

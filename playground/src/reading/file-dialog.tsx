@@ -28,7 +28,6 @@ export function FileDialog({
             : `Choose from ${offer?.name ?? "the file"}`
         }
         isOpen={offer !== null}
-        isKept={offer?.source !== undefined}
         onClose={dismiss}
         content={(close) =>
           offer !== null && (

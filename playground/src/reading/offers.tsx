@@ -1,4 +1,4 @@
-/** Dialog content for tensors that fit several inputs, and for text that was only partly understood. */
+/** Dialog content for tensors that fit several inputs. */
 
 import { resolve } from "ndscatter/operators";
 import type { JSX } from "preact";
@@ -7,7 +7,6 @@ import { operatorGroups, withOperator } from "../document/with-operator.ts";
 import { newestOf } from "../values/schema.ts";
 import type { State } from "../values/state.ts";
 import { assigned, matched, withAssignment, type Assignment, type NamedTensor } from "./named.ts";
-import { placeOf, type Mark } from "./read-text.ts";
 import type { Files } from "./use-files.ts";
 
 export interface MatchProps {
@@ -138,99 +137,3 @@ const InputMenu = ({ name, tensors, number, onNumber }: InputMenuProps): JSX.Ele
     </select>
   </label>
 );
-
-export interface MarkedProps {
-  readonly text: string;
-  readonly marks: readonly Mark[];
-}
-
-/** The number of lines to show before and after a mark. A program may contain thousands of lines of numbers. */
-const AROUND = 3;
-const LONGEST_LINE = 400;
-const MOST_LINES = 60;
-
-/** Shows the text with marks on the parts that were not understood, and the reasons by line and column. */
-export function MarkedText({ text, marks }: MarkedProps): JSX.Element {
-  const lines = linesOf(text);
-  const shown = new Set<number>();
-  for (const { start } of marks) {
-    const { line } = placeOf(text, start);
-    for (let near = line - AROUND; near <= line + AROUND; near++) shown.add(near - 1);
-  }
-  const numbers = [...shown]
-    .filter((one) => one in lines)
-    .toSorted((a, b) => a - b)
-    .slice(0, MOST_LINES);
-  return (
-    <>
-      <p>Not understood, and left out:</p>
-      <ul class="marks">
-        {marks.map(({ start, sentence }) => {
-          const { line, column } = placeOf(text, start);
-          return (
-            <li key={`${start} ${sentence}`}>
-              <b>
-                line {line}, column {column}:
-              </b>{" "}
-              {sentence}
-            </li>
-          );
-        })}
-      </ul>
-      <pre class="program" tabIndex={0} aria-label="the text, with marks">
-        {numbers.map((number) => (
-          <Line key={number} number={number} line={lines[number]} marks={marks} />
-        ))}
-      </pre>
-    </>
-  );
-}
-
-interface TextLine {
-  readonly start: number;
-  readonly text: string;
-}
-
-function linesOf(text: string): TextLine[] {
-  const lines: TextLine[] = [];
-  let start = 0;
-  for (const one of text.split("\n")) {
-    lines.push({ start, text: one.slice(0, LONGEST_LINE) });
-    start += one.length + 1;
-  }
-  return lines;
-}
-
-function Line({
-  number,
-  line,
-  marks,
-}: {
-  number: number;
-  line: TextLine;
-  marks: readonly Mark[];
-}): JSX.Element {
-  const { start, text } = line;
-  const end = start + text.length;
-  const parts: (string | JSX.Element)[] = [];
-  let from = start;
-  for (const mark of marks.filter((one) => one.start < end && one.end > start)) {
-    const [first, last] = [Math.max(mark.start, from), Math.min(mark.end, end)];
-    if (last <= first) continue;
-    parts.push(text.slice(from - start, first - start));
-    parts.push(
-      <mark key={first} title={mark.sentence}>
-        {text.slice(first - start, last - start)}
-      </mark>,
-    );
-    from = last;
-  }
-  return (
-    <>
-      <span class="number">{number + 1}</span>
-      {parts}
-      {text.slice(from - start)}
-      {"\n"}
-    </>
-  );
-}

@@ -3,7 +3,7 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { State } from "../values/state.ts";
-import { MarkedText, MatchForm } from "./offers.tsx";
+import { MatchForm } from "./offers.tsx";
 import type { Files, Offer } from "./use-files.ts";
 import { WayIn } from "./way-in.tsx";
 
@@ -19,8 +19,8 @@ const TAKES: readonly (readonly [what: string, sentence: string])[] = [
   ],
   ["a folder", "A test case: written by ndscatter capture, or an ONNX test folder."],
   [
-    "code",
-    "Code in NumPy, PyTorch, JAX, TensorFlow, ONNX or TypeScript that defines arrays and calls a scatter or gather.",
+    "a call",
+    "One scatter or gather in NumPy, PyTorch, TensorFlow, JAX, ONNX or ndscatter, with its arrays written as lists in the call or assigned on other lines.",
   ],
   [
     "an error message",
@@ -60,7 +60,7 @@ export interface OfferedProps {
 }
 
 export function Offered({ offer, isNothing, files, state, inputs }: OfferedProps): JSX.Element {
-  const { remarks, tensors = [], source, choices, command } = offer;
+  const { remarks, tensors = [], choices, command } = offer;
   return (
     <>
       {remarks.map((sentence) => (
@@ -69,14 +69,7 @@ export function Offered({ offer, isNothing, files, state, inputs }: OfferedProps
       {tensors.length > 1 && <MatchForm tensors={tensors} state={state} onTake={files.takeState} />}
       {choices.length > 0 && <Choices offer={offer} inputs={inputs} onTake={files.take} />}
       {command !== undefined && <Command line={command} />}
-      {isNothing && (
-        <p>
-          {source === undefined
-            ? "Open tensors as .npy or .pb files, or a model with a scatter or gather."
-            : "Nothing has changed. Paste the call in Python or TypeScript, its arrays, or a runtime's message about a scatter or gather; or open its tensors as .npy files."}
-        </p>
-      )}
-      {source !== undefined && <MarkedText text={source.text} marks={source.marks} />}
+      {isNothing && <p>Open tensors as .npy or .pb files, or a model with a scatter or gather.</p>}
     </>
   );
 }

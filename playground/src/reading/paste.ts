@@ -5,7 +5,6 @@
  *     array([[1., 2.], [3., 4.]], dtype=float32)    NumPy, with or without np.; also printed as [[1. 2.] [3. 4.]]
  *     tensor([[True, False]], device='cuda:0')      PyTorch, and tensors that ndscatter prints
  *     Float32Array(3) [ 1, 2, 3 ]                   a typed array as Node.js prints it
- *     x = np.arange(12).reshape(4, 3)               an array constructor, with methods that reshape or convert
  *     1  2  3                                       a table with one row per line
  *
  * The brackets determine the shape. If the text names a data type, the tensor gets this type. Any other text is
@@ -16,8 +15,8 @@ import { TensorError, type DType } from "ndscatter";
 import { printShape } from "ndscatter/operators";
 import type { Edited } from "../document/edit.ts";
 import { checkShape } from "../values/limits.ts";
-import { Reader } from "./paste-reader.ts";
-import { blockOf, elementText, type Block } from "./paste-value.ts";
+import { blockOf, elementText, type Block } from "./blocks.ts";
+import { Reader, wordOf, type List, type Value, type Word, type Wrong } from "./literals.ts";
 import { coordinatesOf, positionOf } from "../values/shape.ts";
 import type { TensorText } from "../values/state.ts";
 import { tensorOf, textOf } from "../values/tensor-text.ts";
@@ -26,11 +25,50 @@ import { attempt } from "../values/attempt.ts";
 /** The maximum text length in characters, which is enough for the largest tensor on the page. */
 const LONGEST = 2_000_000;
 
+/** Matches up to three labels such as `x =`, `const x =`, `data:` and `Parameter containing:`. */
+const LABEL =
+  /^\s*(?:(?:[A-Za-z_][\w.]{0,40}[^\S\n]{1,9}){0,3}[A-Za-z_][\w.]{0,40}\s{0,9}(?:=(?!=)|:)\s{0,9}){1,2}/;
+
+const HAS_BRACKET = /[[\](){}'"]/;
+
+/** Returns a parser at the first character after labels. */
 function readerOf(text: string, dtype: DType): Reader {
   if (text.length > LONGEST) {
     throw new TensorError("too-large", `the text has more than ${LONGEST} characters`);
   }
-  return new Reader(text, dtype);
+  // Printed TensorFlow tensors look like <tf.Tensor: shape=(2,), dtype=int32, numpy=array([1, 2])>.
+  const [begin, end] = [text.indexOf("numpy="), text.lastIndexOf(">")];
+  const isNamed = text.trimStart().startsWith("<tf.") && begin !== -1 && begin < end;
+  const bare = isNamed ? text.slice(begin + "numpy=".length, end) : text;
+  const reader = new Reader(bare);
+  // A line in a table of strings may contain a colon.
+  const isPlain = dtype === "string" && !HAS_BRACKET.test(bare);
+  if (!isPlain) reader.at = LABEL.exec(bare.slice(0, 400))?.[0].length ?? 0;
+  return reader;
+}
+
+/** Returns the rows of a text without brackets, such as a part of a spreadsheet; null for any other text. */
+function tableIn(reader: Reader): List[] | null {
+  const { text, at } = reader;
+  if (HAS_BRACKET.test(text) || !/[^\s,;]/.test(text.slice(at))) return null;
+  const rows: List[] = [];
+  for (const line of text.slice(at).matchAll(/[^\n;]*[^\n;\s][^\n;]*/g)) {
+    const start = at + line.index;
+    const items: Word[] = [];
+    for (const word of line[0].matchAll(/[^\s,]+/g)) {
+      items.push(reader.counted(wordOf(word[0], start + word.index)));
+    }
+    rows.push({ kind: "list", bracket: "", items, start });
+  }
+  return rows;
+}
+
+/** Returns rows as a table. A single line, or lines with one word each, become a list; a single word has no axis. */
+function valueOf(rows: readonly List[]): Value {
+  const [first] = rows;
+  if (rows.length === 1) return first.items.length === 1 ? first.items[0] : first;
+  const isColumn = rows.every(({ items }) => items.length === 1);
+  return { ...first, items: isColumn ? rows.flatMap(({ items }) => items) : rows };
 }
 
 /**
@@ -40,18 +78,19 @@ function readerOf(text: string, dtype: DType): Reader {
 export const withText = (input: TensorText, text: string): Edited =>
   attempt(() => {
     const reader = readerOf(text, input.dtype);
-    const block = blockOf(reader.whole(), reader.wrongAt);
-    return { input: asText(block, reader.dtype ?? input.dtype, reader) };
+    const rows = tableIn(reader);
+    const block = blockOf(rows === null ? reader.whole() : valueOf(rows), reader.wrong);
+    return { input: asText(block, block.dtype ?? input.dtype, reader.wrong) };
   });
 
 /** Converts a block to a tensor's text. */
-export function asText({ shape, words }: Block, dtype: DType, reader: Reader): TensorText {
+export function asText({ shape, words }: Block, dtype: DType, wrong: Wrong): TensorText {
   checkShape(shape, "the text");
-  const values = words.map((word) => elementText(word, dtype, reader.wrongAt));
+  const values = words.map((word) => elementText(word, dtype, wrong));
   const read = { dtype, shape: [...shape], values };
-  const { tensor, wrong } = tensorOf(read, "the text");
+  const found = tensorOf(read, "the text");
   // An element that the data type cannot represent is kept and reported.
-  return wrong.length === 0 ? textOf(tensor) : read;
+  return found.wrong.length === 0 ? textOf(found.tensor) : read;
 }
 
 /**
@@ -69,29 +108,30 @@ export function withPaste(input: TensorText, element: number | null, text: strin
       return { input: withTexts(input, element, text) };
     }
     const reader = readerOf(text, dtype);
-    if (reader.isTable()) {
-      const rows = reader.table();
-      // All rows must have the same length.
-      const { shape, values } = asText(
-        blockOf({ items: rows, start: 0 }, reader.wrongAt),
-        dtype,
-        reader,
-      );
-      const [count, width] = shape;
-      // A column can also fill a vector, because a vector has a single axis.
-      const isRow = width === 1 && input.shape.length === 1;
-      const block = isRow
-        ? [values]
-        : Array.from({ length: count }, (_, row) => values.slice(row * width, (row + 1) * width));
-      return { input: withBlock(input, element, block) };
-    }
-    const block = blockOf(reader.whole(), reader.wrongAt);
-    if (block.shape.length > 0) {
-      return { input: asText(block, reader.dtype ?? dtype, reader) };
-    }
-    const { values } = asText(block, dtype, reader);
-    return { input: withBlock(input, element, [values]) };
+    const rows = tableIn(reader);
+    if (rows !== null) return { input: withRows(input, element, rows, reader.wrong) };
+    const block = blockOf(reader.whole(), reader.wrong);
+    const read = asText(block, block.dtype ?? dtype, reader.wrong);
+    return { input: block.shape.length > 0 ? read : withBlock(input, element, [read.values]) };
   });
+}
+
+function withRows(
+  input: TensorText,
+  element: number,
+  rows: readonly List[],
+  wrong: Wrong,
+): TensorText {
+  // All rows must have the same length.
+  const block = blockOf({ ...rows[0], items: rows }, wrong);
+  const { shape, values } = asText(block, input.dtype, wrong);
+  const [count, width] = shape;
+  // A column can also fill a vector, because a vector has a single axis.
+  const isRow = width === 1 && input.shape.length === 1;
+  const parts = isRow
+    ? [values]
+    : Array.from({ length: count }, (_, row) => values.slice(row * width, (row + 1) * width));
+  return withBlock(input, element, parts);
 }
 
 /**

@@ -1,17 +1,16 @@
 /**
- * Recognizes pasted text: a link, a runtime's error message, a program, or a single array. This module is loaded when
- * the first text is pasted.
+ * Recognizes pasted text: a link, a runtime's error message, a single array, or a call. This module is loaded when the
+ * first text is pasted.
  */
 
 import { fromHash } from "../document/hash.ts";
-import type { State } from "../values/state.ts";
+import { unpack } from "../document/packed.ts";
 import type { FileChoice } from "./from-file.ts";
 import type { NamedTensor } from "./named.ts";
 import { withText } from "./paste.ts";
-import { readProgram, type Mark } from "./program/program.ts";
+import { attempt } from "../values/attempt.ts";
+import { readCall } from "./call/read-call.ts";
 import { readMessage } from "./runtime-message.ts";
-
-export type { Mark } from "./program/program.ts";
 
 export interface TextContent {
   /** Calls that the page can show. */
@@ -19,28 +18,35 @@ export interface TextContent {
   /** Arrays that no call uses. */
   readonly tensors: readonly NamedTensor[];
   readonly understood: readonly string[];
-  readonly marks: readonly Mark[];
+  /** The reason why the text is not read. */
+  readonly error: string | null;
   /** True for a single array, whose text is parsed again with the data type of the chosen input. */
   readonly isOneArray: boolean;
 }
 
-const NOTHING = { choices: [], tensors: [], understood: [], marks: [], isOneArray: false } as const;
+const NOTHING = {
+  choices: [],
+  tensors: [],
+  understood: [],
+  error: null,
+  isOneArray: false,
+} as const;
 
-/** Reads any text, and never throws. */
-export function readText(text: string, state: State): TextContent {
-  return linkIn(text) ?? messageIn(text) ?? arrayIn(text) ?? programIn(text, state);
+/** Reads any text, and never rejects. */
+export async function readText(text: string): Promise<TextContent> {
+  return (await linkIn(text)) ?? messageIn(text) ?? arrayIn(text) ?? callIn(text);
 }
 
 /** Reads a link to this page, or its part after `#`. */
-function linkIn(text: string): TextContent | null {
+async function linkIn(text: string): Promise<TextContent | null> {
   const hash =
     /^\s*(?:https?:\/\/[^\s#]{1,400})?#?((?:(?:ai\.onnx|openvino)\/\w{1,40}\/\d{1,4}|z\d{1,9}\.[\w-]{8})[^\s]*)\s*$/.exec(
       text.length > 4_000_000 ? "" : text,
     )?.[1];
   if (hash === undefined) return null;
+  await unpack(hash);
   const found = fromHash(hash);
-  if ("error" in found)
-    return { ...NOTHING, marks: [{ start: 0, end: text.length, sentence: found.error }] };
+  if ("error" in found) return { ...NOTHING, error: found.error };
   const title = `${found.state.op}-${found.state.opset}`;
   const choice = { kind: "node", title, state: found.state, remarks: [] } as const;
   return { ...NOTHING, choices: [choice], understood: ["This is a link to a call on this page."] };
@@ -49,9 +55,7 @@ function linkIn(text: string): TextContent | null {
 function messageIn(text: string): TextContent | null {
   const found = readMessage(text);
   if (found === null) return null;
-  if ("error" in found) {
-    return { ...NOTHING, marks: [{ start: found.start, end: found.end, sentence: found.error }] };
-  }
+  if ("error" in found) return { ...NOTHING, error: found.error };
   const title = `${found.state.op}-${found.state.opset}`;
   const choice = { kind: "node", title, state: found.state, remarks: [] } as const;
   return { ...NOTHING, choices: [choice], understood: found.understood };
@@ -67,38 +71,17 @@ function arrayIn(text: string): TextContent | null {
   return { ...NOTHING, tensors: [{ name, input: read.input }], isOneArray: true };
 }
 
-function programIn(text: string, state: State): TextContent {
-  const { calls, arrays, understood, marks } = readProgram(text, state);
-  const choices = calls.map(({ title, state: one, remarks }) => ({
-    kind: "node" as const,
-    title: `${one.op}-${one.opset}: ${title}`,
-    state: one,
-    remarks,
-  }));
-  const tensors = [...arrays].flatMap(([name, { dtype, shape, values }]) =>
-    name === "" ? [] : [{ name, input: { dtype, shape, values } }],
-  );
-  const isNothing = calls.length === 0 && tensors.length === 0;
-  const nothing = {
-    start: 0,
-    end: Math.max(1, text.length),
-    sentence: "no array or call was found in the text",
-  };
-  return {
-    choices,
-    tensors: calls.length > 0 ? [] : tensors,
-    understood,
-    marks: isNothing && marks.length === 0 ? [nothing] : marks,
-    isOneArray: false,
-  };
+function callIn(text: string): TextContent {
+  const found = attempt(() => readCall(text));
+  if ("error" in found) return { ...NOTHING, error: `${found.error}. ${READ}` };
+  const { call, tensors } = found;
+  if (call === null) return { ...NOTHING, tensors };
+  const { title, state, remarks } = call;
+  const id = `${state.op}-${state.opset}`;
+  const choice = { kind: "node", title: `${id}: ${title}`, state, remarks } as const;
+  return { ...NOTHING, choices: [choice], understood: [`${title} is ${id}.`] };
 }
 
-/** Returns the line and column of a position, as editors count them. */
-export function placeOf(
-  text: string,
-  at: number,
-): { readonly line: number; readonly column: number } {
-  const before = text.slice(0, at);
-  const lines = before.split("\n").length;
-  return { line: lines, column: at - before.lastIndexOf("\n") };
-}
+/** What the page reads, for a text that it does not read. */
+const READ =
+  "The page reads one call of NumPy, PyTorch, TensorFlow, JAX, ONNX or ndscatter with its arrays written as lists, in the call or assigned on other lines; or an array, a runtime's error message, or a link.";

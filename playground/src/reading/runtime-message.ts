@@ -139,8 +139,6 @@ export interface Message {
 
 export interface UnknownMessage {
   readonly error: string;
-  readonly start: number;
-  readonly end: number;
 }
 
 /** Returns the call that a message is about, or null if the message is unknown. */
@@ -162,11 +160,10 @@ export function readMessage(text: string): Message | UnknownMessage | null {
     !/Non-zero status|ShapeInferenceError|ONNXRuntime|onnxruntime/i.test(text)
   )
     return null;
-  const start = text.indexOf(named);
   const error = isKnown(named)
     ? `the page does not know this message about ${named}`
     : `${named} is not a scatter or gather that the page supports`;
-  return { error, start, end: start + named.length };
+  return { error };
 }
 
 const isKnown = (op: string | undefined): op is string =>

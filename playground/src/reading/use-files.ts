@@ -8,7 +8,6 @@ import { commandOf } from "./command.ts";
 import { areTensors, isCase, TENSOR } from "./file-kinds.ts";
 import type { FileChoice, FileContent } from "./from-file.ts";
 import type { NamedTensor } from "./named.ts";
-import type { Mark } from "./read-text.ts";
 import type { State } from "../values/state.ts";
 import type { Asked } from "../why/use-why.ts";
 import { droppedFiles } from "./dropped-files.ts";
@@ -24,7 +23,6 @@ export interface Offer {
   readonly tensors?: readonly NamedTensor[];
   /** The command line for the whole call, if the page shows only a part. */
   readonly command?: string;
-  readonly source?: { readonly text: string; readonly marks: readonly Mark[] };
 }
 
 /** An input's position, or the slot for another runtime's output. */
@@ -43,7 +41,7 @@ export interface Files {
   readonly isOver: boolean;
   /** Opens files that the user chose. */
   takeFiles(files: readonly File[]): void;
-  /** Reads pasted or typed text: a program, an array, an error message or a link. */
+  /** Reads pasted or typed text: a call, an array, an error message or a link. */
   takeText(text: string): void;
   take(choice: FileChoice, spot: Spot, remarks: readonly string[]): void;
   /** Assigns tensors to a call's inputs. */
@@ -73,16 +71,15 @@ export function useFiles(session: Session, onAsk: (asked: Asked) => void): Files
   const takeState: Files["takeState"] = (state, remarks) =>
     take({ kind: "node", title: "", state, remarks: [] }, 0, remarks);
   const takeOffer = async (found: Offer, spot: Spot | null): Promise<void> => {
-    const { choices, remarks, tensors = [], source, command } = found;
+    const { choices, remarks, tensors = [], command } = found;
     const [only] = choices;
     if (command !== undefined) setOffer(found);
     else if (tensors.length > 1) {
       const { certainOf } = await import("./certain.ts");
       const certain = certainOf(tensors, page.state());
-      if (certain === null || source !== undefined || remarks.length > 0) setOffer(found);
+      if (certain === null || remarks.length > 0) setOffer(found);
       else takeState(certain.state, certain.remarks);
-    } else if (source !== undefined) setOffer(found);
-    else if (choices.length === 1 && only.kind === "node") take(only, 0, remarks);
+    } else if (choices.length === 1 && only.kind === "node") take(only, 0, remarks);
     else if (choices.length === 1 && spot !== null) take(only, spot, remarks);
     else setOffer(found);
   };
@@ -94,7 +91,9 @@ export function useFiles(session: Session, onAsk: (asked: Asked) => void): Files
   };
   const takeText = async (text: string): Promise<void> => {
     try {
-      await takeOffer(await offerOf(text, page.state()), null);
+      const found = await offerOf(text);
+      if ("error" in found) onRefusal(found.error);
+      else await takeOffer(found, null);
     } catch (error) {
       onRefusal(`The text could not be read: ${String(error)}`);
     }
@@ -195,22 +194,12 @@ function withCommand(
 
 const bytesOf = async (file: File): Promise<Uint8Array> => new Uint8Array(await file.arrayBuffer());
 
-/**
- * Returns the choices that pasted text offers. The code that reads programs and messages is loaded when the first text
- * is pasted.
- */
-async function offerOf(text: string, state: State): Promise<Offer> {
+/** Returns the choices that pasted text offers. The code that reads text is loaded when the first text is pasted. */
+async function offerOf(text: string): Promise<Offer | { readonly error: string }> {
   const { readText } = await import("./read-text.ts");
-  const { choices, tensors, understood, marks, isOneArray } = readText(text, state);
+  const { choices, tensors, understood, error, isOneArray } = await readText(text);
+  if (error !== null) return { error: `The text is not read: ${error}` };
   const common = { name: "the text", remarks: understood };
-  if (marks.length > 0) {
-    return {
-      ...common,
-      choices: [...choices, ...tensorChoices(tensors)],
-      tensors,
-      source: { text, marks },
-    };
-  }
   if (choices.length > 0) return { ...common, choices };
   if (tensors.length > 1) return { ...common, choices: [], tensors };
   return { ...common, choices: tensorChoices(tensors), ...(isOneArray ? { text } : {}) };

@@ -44,8 +44,8 @@ export function WayInLine(props: WayInProps): JSX.Element {
       {...field}
       class="way-in-line"
       rows={1}
-      aria-label="paste code, an array or an error message of your own"
-      placeholder="Drop files, or paste code or an error"
+      aria-label="paste a call, an array or an error message of your own"
+      placeholder="Drop files, or paste a call or an error"
       onKeyDown={(event) => {
         if (event.key !== "Enter" || event.shiftKey) return;
         event.preventDefault();

@@ -5,7 +5,7 @@ import { useId, useRef } from "preact/hooks";
 import { useText, type WayInProps } from "./way-in-line.tsx";
 
 const HINT = `x = np.array([[1, 2], [3, 4]])
-torch.scatter_add(x, 0, idx, src)
+x[[0, 1]] = [[5, 6], [7, 8]]
 or an error message`;
 
 /** Shows a drop zone, a button for choosing files, and a text field. */
@@ -57,7 +57,7 @@ function PasteField(props: WayInProps): JSX.Element {
       }}
     >
       <label for={id}>
-        <b>Paste code</b>, an array, or an error message
+        <b>Paste a call</b>, an array, or an error message
       </label>
       <textarea
         {...field}

@@ -100,7 +100,6 @@ export function documentFrom(page: Page, files: Files): string {
           <button type="button" class="find" hidden aria-haspopup="dialog" aria-keyshortcuts="/">
             <span class="word">Search</span> <kbd>/</kbd>
           </button>
-          <a class="gpu" href="${root}gpu.html">This GPU</a>
           <a class="open" href="${root}">Playground</a>
         </header>
         <div class="columns">

@@ -16,7 +16,7 @@ import {
   type CallFacts,
   type Form,
 } from "./call-facts.ts";
-import { headerOf, writableCall, oneLine, printNested, type WritableCall } from "./source-text.ts";
+import { writableCall, oneLine, printNested, type WritableCall } from "./source-text.ts";
 import type { State } from "../values/state.ts";
 import { elementsOf } from "../values/tensor-text.ts";
 
@@ -35,7 +35,6 @@ export function asNumPy(state: State): string {
       : [`${schema.name} = ${printArray(input)}`];
   });
   return [
-    headerOf(state, call, "#"),
     ...importsOf(inputs),
     "",
     ...arrays,
@@ -49,7 +48,7 @@ export function asNumPy(state: State): string {
   ].join("\n");
 }
 
-export const importsOf = (inputs: WritableCall["inputs"]): string[] => [
+const importsOf = (inputs: WritableCall["inputs"]): string[] => [
   ...(inputs.some((input) => input && NAMES[input.dtype].startsWith("ml_dtypes."))
     ? ["import ml_dtypes"]
     : []),
@@ -91,7 +90,7 @@ const NAMES: Readonly<Record<DType, string>> = {
   float6e3m2: "ml_dtypes.float6_e3m2fn",
 };
 
-export function printArray(input: Tensor): string {
+function printArray(input: Tensor): string {
   const { dtype, shape } = input;
   const name = NAMES[dtype];
   // In NumPy, an empty list has one axis, so the shape must be given.

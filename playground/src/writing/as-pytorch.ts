@@ -1,11 +1,89 @@
 /** Exports a state as a PyTorch program. */
 
-import type { DType } from "ndscatter";
+import type { DType, Tensor } from "ndscatter";
+import { roleOf } from "ndscatter/operators";
 import type { State } from "../values/state.ts";
-import { along, batchShape, pythonShape, spreadOf, type CallFacts } from "./call-facts.ts";
-import { after, openRepeats, printProgram, type Library, type Lines } from "./python-program.ts";
+import { printPythonList } from "./as-numpy.ts";
+import {
+  along,
+  batchShape,
+  factsOf,
+  hasEmptyTuples,
+  pythonShape,
+  spreadOf,
+  writesNothing,
+  type CallFacts,
+  type Form,
+} from "./call-facts.ts";
+import { oneLine, writableCall } from "./source-text.ts";
 
-export const asPyTorch = (state: State): string => printProgram(state, PYTORCH);
+/** The program's lines, or the reason why PyTorch cannot express the call. */
+type Lines = readonly string[] | { readonly no: string };
+
+/** Returns Python code that prints the output, or only comments if PyTorch cannot express the call. */
+export function asPyTorch(state: State): string {
+  const call = writableCall(state, "#");
+  if (typeof call === "string") return call;
+  const facts = factsOf(call);
+  const { version, inputs, refusal } = call;
+  if (facts === null) return `# The page cannot write ${version.name} as PyTorch code.\n`;
+  const lacking = inputs.find((input) => input && !KNOWN.has(input.dtype));
+  if (lacking) return `# PyTorch does not support ${lacking.dtype} for this call.\n`;
+  if (hasEmptyTuples(facts)) return "# PyTorch does not support empty index tuples.\n";
+  const lines = writesNothing(facts)
+    ? [`${facts.names.output} = ${facts.names.data}`]
+    : BODIES[facts.form](facts);
+  if ("no" in lines) return `# ${lines.no}\n`;
+  const made = version.inputs.flatMap((schema, position) => {
+    const input = inputs[position];
+    // The axis is a literal number in the code.
+    return input === undefined || roleOf(schema) === "axis"
+      ? []
+      : [`${schema.name} = ${tensorOf(input)}`];
+  });
+  return [
+    "import torch",
+    "",
+    ...made,
+    "",
+    ...(refusal === null
+      ? []
+      : [
+          `# ndscatter refuses this call: ${oneLine(refusal)}`,
+          "# PyTorch raises an IndexError for an index out of range.",
+        ]),
+    ...(isOpenOrder(facts)
+      ? ["# PyTorch may combine updates in another order, so the last digits may differ."]
+      : []),
+    ...lines,
+    `print(${facts.names.output})`,
+    "",
+  ].join("\n");
+}
+
+/** A literal of a tensor without elements has no shape. */
+const tensorOf = (input: Tensor): string =>
+  input.shape.includes(0)
+    ? `torch.zeros(${pythonShape(input.shape)}, dtype=torch.${input.dtype})`
+    : `torch.tensor(${printPythonList(input, "torch.")}, dtype=torch.${input.dtype})`;
+
+/** Checks whether sums and products are rounded, so that their order matters. */
+const isRounded = (dtype: DType): boolean => /^(?:b?float|complex)/.test(dtype);
+
+const isOpenOrder = ({ hasRepeats, reduction, data }: CallFacts): boolean =>
+  hasRepeats && ["add", "mul", "sub", "mean"].includes(reduction) && isRounded(data.dtype);
+
+/** The reason why an output is undefined: several updates of one target without a reduction. */
+const OPEN: Lines = {
+  no:
+    "PyTorch does not define which update wins if several have the same target,\n" +
+    "# so a PyTorch program may give another output.\n" +
+    "# Omit the earlier updates of each target, or use a reduction.",
+};
+
+/** Joins lines. If a part is a reason instead of lines, the result is this reason. */
+const after = (first: readonly string[], more: Lines): Lines =>
+  "no" in more ? more : [...first, ...more];
 
 const KNOWN: ReadonlySet<DType> = new Set([
   ...(["bool", "float16", "bfloat16", "float32", "float64", "complex64", "complex128"] as const),
@@ -33,7 +111,7 @@ function combined(facts: CallFacts): Lines {
   const { names, reduction, isFresh, hasRepeats, data } = facts;
   const { output, updates } = names;
   if (reduction === "none") {
-    if (hasRepeats) return openRepeats("PyTorch");
+    if (hasRepeats) return OPEN;
     return [`${output} = ${names.data}.clone()`, `${output}[at] = ${updates}`];
   }
   const { dtype } = data;
@@ -84,7 +162,7 @@ const scatterElements = (facts: CallFacts): Lines =>
 
 const scatterSlices = (facts: CallFacts): Lines =>
   facts.hasRepeats
-    ? openRepeats("PyTorch")
+    ? OPEN
     : [
         `${facts.names.output} = ${facts.names.data}.clone()`,
         `${facts.names.output}[${along(facts.axis, whole(facts))}] = ${facts.names.updates}`,
@@ -145,22 +223,13 @@ const gatherOrZero = (facts: CallFacts): Lines => {
   ];
 };
 
-const PYTORCH: Library = {
-  name: "PyTorch",
-  imports: ["import torch"],
-  home: "torch.",
-  numbers: "torch.",
-  tensor: "tensor",
-  dtypeOf: (dtype) => (KNOWN.has(dtype) ? `torch.${dtype}` : null),
-  refuses: "PyTorch raises an IndexError for an index out of range.",
-  bodies: {
-    "scatter-tuples": scatterTuples,
-    "scatter-elements": scatterElements,
-    "scatter-slices": scatterSlices,
-    "scatter-sequences": scatterSequences,
-    "gather-tuples": gatherTuples,
-    "gather-elements": gatherElements,
-    "gather-slices": gatherSlices,
-    "gather-or-zero": gatherOrZero,
-  },
+const BODIES: Readonly<Record<Form, (facts: CallFacts) => Lines>> = {
+  "scatter-tuples": scatterTuples,
+  "scatter-elements": scatterElements,
+  "scatter-slices": scatterSlices,
+  "scatter-sequences": scatterSequences,
+  "gather-tuples": gatherTuples,
+  "gather-elements": gatherElements,
+  "gather-slices": gatherSlices,
+  "gather-or-zero": gatherOrZero,
 };

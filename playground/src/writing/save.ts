@@ -26,9 +26,8 @@ export async function copyPicture(svg: string): Promise<string> {
 const SCALE = 2;
 
 /** Draws an SVG in the browser, and returns the picture as PNG. */
-export const pngOf = async (svg: string): Promise<Blob> => pngIn(await canvasOf(svg));
-
-export async function pngIn(canvas: HTMLCanvasElement): Promise<Blob> {
+async function pngOf(svg: string): Promise<Blob> {
+  const canvas = await canvasOf(svg);
   return await new Promise((resolve, reject) => {
     canvas.toBlob((blob) => {
       if (blob === null) reject(new Error("the picture is too large for this browser"));
@@ -37,7 +36,7 @@ export async function pngIn(canvas: HTMLCanvasElement): Promise<Blob> {
   });
 }
 
-export async function canvasOf(svg: string): Promise<HTMLCanvasElement> {
+async function canvasOf(svg: string): Promise<HTMLCanvasElement> {
   const url = URL.createObjectURL(new Blob([svg], { type: "image/svg+xml" }));
   try {
     const image = new Image();
@@ -71,7 +70,7 @@ export async function savePicture(
   }
 }
 
-export function download(blob: Blob, name: string): void {
+function download(blob: Blob, name: string): void {
   const link = document.createElement("a");
   link.href = URL.createObjectURL(blob);
   link.download = name;

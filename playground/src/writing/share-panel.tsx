@@ -5,17 +5,14 @@ import { useMemo, useState } from "preact/hooks";
 import { toHash } from "../document/hash.ts";
 import type { State } from "../values/state.ts";
 import { isDark } from "../widgets/theme.tsx";
-import { asJax } from "./as-jax.ts";
 import { asMarkdown } from "./as-markdown.ts";
 import { asNumPy } from "./as-numpy.ts";
-import { asOnnxPython } from "./as-onnx-python.ts";
 import { asPyTorch } from "./as-pytorch.ts";
-import { asTensorFlow } from "./as-tensorflow.ts";
 import { asTypeScript } from "./as-typescript.ts";
 import { Embed } from "./embed.tsx";
 import { linkRemark } from "./link-length.ts";
 import { usePacked } from "./use-packed.ts";
-import { copyPicture, copyText, download, savePicture } from "./save.ts";
+import { copyPicture, copyText, savePicture } from "./save.ts";
 import type { SceneOf } from "./scene-of.ts";
 import { toSVG } from "./svg.ts";
 
@@ -40,10 +37,7 @@ const KINDS: readonly Kind[] = [
   { name: "Markdown", print: asMarkdown },
   { name: "TypeScript", print: asTypeScript },
   { name: "NumPy", print: asNumPy },
-  { name: "ONNX Python", print: asOnnxPython },
   { name: "PyTorch", print: asPyTorch },
-  { name: "JAX", print: asJax },
-  { name: "TensorFlow", print: asTensorFlow },
 ];
 
 export function Share({ state, sceneOf }: ShareProps): JSX.Element {
@@ -102,18 +96,6 @@ function Pictures({ state, sceneOf, onRemark }: PicturesProps): JSX.Element {
   const theme = isDark() ? "dark" : "light";
   const name = `${state.op}-${state.opset}`;
   const picture = (isMoving: boolean): string => toSVG(sceneOf(isMoving), theme);
-  const film = async (): Promise<void> => {
-    try {
-      const { filmOf } = await import("./film.ts");
-      const blob = await filmOf(sceneOf(true), theme, (done, count) =>
-        onRemark(`Picture ${done} of ${count} is drawn.`),
-      );
-      download(blob, `${name}-steps.png`);
-      onRemark("The animated PNG is saved. It plays in every browser.");
-    } catch (error) {
-      onRemark(`The animated PNG could not be made: ${String(error)}`);
-    }
-  };
   return (
     <div class="kinds" role="group" aria-label="the picture">
       <button type="button" onClick={() => void copyPicture(picture(false)).then(onRemark)}>
@@ -136,9 +118,6 @@ function Pictures({ state, sceneOf, onRemark }: PicturesProps): JSX.Element {
         onClick={() => void savePicture(() => picture(true), "svg", `${name}-steps`).then(onRemark)}
       >
         Save the steps as an animated SVG
-      </button>
-      <button type="button" onClick={() => void film()}>
-        Save the steps as an animated PNG
       </button>
     </div>
   );

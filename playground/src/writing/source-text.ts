@@ -1,9 +1,7 @@
 /** Shared parts of code exports: calls that can be written as code, and nested lists on several lines. */
 
 import type { Explanation, NodeSpec, OperatorVersion, Tensor } from "ndscatter";
-import { roleOf } from "ndscatter/operators";
 import { readState, explainState, type Fault } from "../document/read-state.ts";
-import { toHash } from "../document/hash.ts";
 import type { State } from "../values/state.ts";
 
 export interface WritableCall {
@@ -31,16 +29,6 @@ export function writableCall(state: State, mark: string): WritableCall | string 
     (fault) => `${mark} ${whereOf(fault, version)}${oneLine(fault.sentence)}\n`,
   );
   return `${mark} The call is not valid yet:\n${sentences.join("")}`;
-}
-
-/**
- * Returns a comment that names the call, so that the page can recognize the program, such as `# ndscatter:
- * ai.onnx/ScatterND/18`. An axis given as an input is included in the comment.
- */
-export function headerOf(state: State, { version, inputs }: WritableCall, mark: string): string {
-  const axis = inputs[version.inputs.findIndex((schema) => roleOf(schema) === "axis")];
-  const setting = axis === undefined ? "" : `;axis=${String(axis.toArray())}`;
-  return `${mark} ndscatter: ${toHash({ ...state, inputs: [] })}${setting}`;
 }
 
 function whereOf({ place }: Fault, version: OperatorVersion | null): string {

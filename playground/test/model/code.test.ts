@@ -19,7 +19,6 @@ import {
 } from "ndscatter";
 import { resolve } from "ndscatter/operators";
 import { asNumPy } from "../../src/writing/as-numpy.ts";
-import { asOnnxPython } from "../../src/writing/as-onnx-python.ts";
 import { asTypeScript } from "../../src/writing/as-typescript.ts";
 import { PRESETS } from "../../src/examples/presets.ts";
 import { readState, explainState } from "../../src/document/read-state.ts";
@@ -133,8 +132,7 @@ console.log(output);
 test("how it reads in NumPy", () => {
   assert.equal(
     asNumPy(SMALL),
-    `# ndscatter: ai.onnx/ScatterND/18;reduction=add
-import numpy as np
+    `import numpy as np
 
 data = np.array([-0.0, np.nan, -np.inf, 0.1], dtype=np.float32)
 indices = np.array([[0], [-1]], dtype=np.int64)
@@ -145,28 +143,6 @@ at = tuple(np.moveaxis(indices, -1, 0))
 np.add.at(output, at, updates)
 print(repr(output))
 `,
-  );
-});
-
-test("how it reads in ONNX Python", () => {
-  const code = asOnnxPython(SMALL);
-  assert.match(
-    code,
-    /^node = helper\.make_node\("ScatterND", \["data","indices","updates"\], \["output"\], reduction="add"\)$/m,
-  );
-  assert.match(
-    code,
-    /^ {4}helper\.make_tensor_value_info\("indices", TensorProto\.INT64, indices\.shape\),$/m,
-  );
-  assert.match(code, /make_opsetid\("", 18\)/);
-});
-
-test("ONNX Python says what ONNX has done away with", () => {
-  const scatter = PRESETS.find(({ state }) => state.op === "Scatter" && state.opset === 11);
-  assert.ok(scatter);
-  assert.match(
-    asOnnxPython(scatter.state),
-    /^# ONNX itself refuses Scatter-11, which ScatterElements replaces\.$/m,
   );
 });
 
@@ -194,7 +170,6 @@ test("what must be corrected first is in comments, whatever was typed", () => {
   for (const [write, mark] of [
     [asTypeScript, "//"],
     [asNumPy, "#"],
-    [asOnnxPython, "#"],
   ] as const) {
     const lines = write(state)
       .trimEnd()
@@ -295,10 +270,7 @@ test("NumPy gives the same, of every operator, reduction and data type that it h
 
 test("all Python compiles", (t) => {
   if (python("") === null) return t.skip("there is no Python here");
-  const codes = [...CALLS.values(), ...PRESETS.map(({ state }) => state)].flatMap((state) => [
-    asNumPy(state),
-    asOnnxPython(state),
-  ]);
+  const codes = [...CALLS.values(), ...PRESETS.map(({ state }) => state)].map(asNumPy);
   const check =
     "import json, sys\nfor code in json.load(open(sys.argv[1])): compile(code, 'code', 'exec')\nprint('fine')";
   assert.equal(

@@ -1,7 +1,6 @@
 /**
- * The programs with PyTorch, JAX and TensorFlow are run where Python has the library, and give what the page shows.
- * `PYTHON=/path/to/python` names another Python. Those with JAX and TensorFlow are also run with stand-ins on NumPy, which
- * do what the libraries' documents say, take updates in random order, and refuse what the documents leave undefined.
+ * The programs with PyTorch are run where Python has it, and give what the page shows. `PYTHON=/path/to/python` names
+ * another Python.
  */
 
 import assert from "node:assert/strict";
@@ -9,15 +8,13 @@ import { execFileSync } from "node:child_process";
 import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
-import { test, type TestContext } from "node:test";
+import { test } from "node:test";
 import { DTYPES, run, tensor, type DType, type Tensor } from "ndscatter";
 import { resolve } from "ndscatter/operators";
 import { explainState, readState } from "../../src/document/read-state.ts";
 import type { State, TensorText } from "../../src/values/state.ts";
 import { elementsOf } from "../../src/values/tensor-text.ts";
-import { asJax } from "../../src/writing/as-jax.ts";
 import { asPyTorch } from "../../src/writing/as-pytorch.ts";
-import { asTensorFlow } from "../../src/writing/as-tensorflow.ts";
 import { CALLS } from "./calls.ts";
 import { boundsOf, isOpen, numbersOf } from "./open-order.ts";
 
@@ -25,8 +22,7 @@ const PYTHON = process.env["PYTHON"] ?? "/usr/bin/python3";
 
 /** Runs each program of a list on its own and writes the outputs as float64, or what it raised. */
 const RUN_ALL = `
-import json, os, sys
-os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
+import json, sys
 import numpy as np
 np.seterr(all="ignore")
 def held(output):
@@ -55,15 +51,6 @@ interface Result {
   readonly error?: string;
 }
 
-/** The modules `jax` and `tensorflow` on NumPy. */
-const STAND_INS = path.join(import.meta.dirname, "..", "..", "test", "support", "stand-ins");
-
-const environment = (path: string): NodeJS.ProcessEnv => ({
-  ...process.env,
-  PYTHONPATH: path,
-  PYTHONDONTWRITEBYTECODE: "1",
-});
-
 const has = (module: string): boolean => {
   try {
     execFileSync(PYTHON, ["-c", `import ${module}`], { stdio: "ignore" });
@@ -73,29 +60,20 @@ const has = (module: string): boolean => {
   }
 };
 
-/** @param folders where Python looks for modules first */
-function runAll(programs: readonly object[], folders = ""): readonly Result[] {
+function runAll(programs: readonly object[]): readonly Result[] {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), "ndscatter-"));
   try {
     const file = path.join(folder, "programs.json");
     fs.writeFileSync(file, JSON.stringify(programs));
     const options = { encoding: "utf8", maxBuffer: 2 ** 28 } as const;
     const stdio: ["ignore", "pipe", "pipe"] = ["ignore", "pipe", "pipe"];
-    return JSON.parse(
-      execFileSync(PYTHON, ["-c", RUN_ALL, file], { ...options, stdio, env: environment(folders) }),
-    );
+    return JSON.parse(execFileSync(PYTHON, ["-c", RUN_ALL, file], { ...options, stdio }));
   } finally {
     fs.rmSync(folder, { recursive: true });
   }
 }
 
 const isProgram = (code: string): boolean => /^print\(/m.test(code);
-
-const LIBRARIES = [
-  ["PyTorch", "torch", asPyTorch],
-  ["JAX", "jax", asJax],
-  ["TensorFlow", "tensorflow", asTensorFlow],
-] as const;
 
 /** Numbers below 1 that no 52 bits hold, so that each order rounds in another way and no product overflows. */
 const uneven = (count: number, seed: number): string[] =>
@@ -145,20 +123,15 @@ function openCalls(): Map<string, State> {
 
 const ALL = [...CALLS, ...openCalls()];
 
-/** Runs the programs of a library, and fails with the first that give another output. */
-function check(t: TestContext, write: (state: State) => string, folders = ""): void {
-  const isHere = ({ inputs }: State): boolean =>
-    folders === "" || inputs.every((input) => input?.dtype !== "bfloat16");
-  const programs = ALL.filter(([, state]) => isHere(state)).flatMap(([name, state]) => {
-    const code = write(state);
+test("PyTorch gives the same where there is a program", (t) => {
+  if (!has("torch")) return t.skip(`${PYTHON} has no torch`);
+  const programs = ALL.flatMap(([name, state]) => {
+    const code = asPyTorch(state);
     const output = resolve(state).outputs[0].name;
     return isProgram(code) ? [{ name, state, code, output }] : [];
   });
   assert.ok(programs.length > 300, `${programs.length}`);
-  const results = runAll(
-    programs.map(({ name, code, output }) => ({ name, code, output })),
-    folders,
-  );
+  const results = runAll(programs.map(({ name, code, output }) => ({ name, code, output })));
   const wrong: string[] = [];
   let [open, worst] = [0, 0];
   for (const [at, { name, state, code }] of programs.entries()) {
@@ -173,68 +146,6 @@ function check(t: TestContext, write: (state: State) => string, folders = ""): v
   );
   assert.ok(open >= 15, `${open}`);
   assert.equal(wrong.length, 0, wrong.slice(0, 4).join("\n"));
-}
-
-for (const [name, module, write] of LIBRARIES) {
-  test(`${name} gives the same where there is a program`, (t) => {
-    if (!has(module)) return t.skip(`${PYTHON} has no ${module}`);
-    check(t, write);
-  });
-}
-
-for (const [name, module, write] of LIBRARIES.slice(1)) {
-  test(`${name} gives the same by its documents`, (t) => {
-    if (!has("numpy")) return t.skip(`${PYTHON} has no NumPy`);
-    assert.ok(fs.existsSync(path.join(STAND_INS, "open_order.py")), module);
-    check(t, write, STAND_INS);
-  });
-}
-
-/** Examples that the documents print, and calls of which they promise nothing. */
-const DOCUMENTED = `
-import jax
-jax.config.update("jax_enable_x64", True)
-import jax.numpy as jnp
-import tensorflow as tf
-from open_order import NotPromised
-def refused(action):
-    try:
-        action()
-    except (NotPromised, IndexError, ValueError, TypeError):
-        return
-    raise AssertionError("it was not refused")
-def same(got, wanted):
-    assert got.held.tolist() == wanted, got.held.tolist()
-x = jnp.array([[1, 2, 3], [4, 5, 6]], jnp.float32)
-i = jnp.array([[0, 2], [1, 0]], jnp.int64)
-same(jnp.take_along_axis(x, i, 1), [[1, 3], [5, 4]])
-three = jnp.array([0, 1, 2], jnp.float32)
-same(three.at[(jnp.array([3, -1], jnp.int64),)].get(mode="fill", fill_value=0), [0, 2])
-twice = jnp.array([1, 1], jnp.int64)
-same(three.at[twice].add(jnp.array([5, 6], jnp.float32)), [0, 12, 2])
-refused(lambda: three.at[twice].set(jnp.array([5, 6], jnp.float32)))
-refused(lambda: three[jnp.array([3], jnp.int64)])
-refused(lambda: jnp.take(three, jnp.array([-4], jnp.int64), axis=0))
-t = tf.constant([0] * 8, dtype=tf.int32)
-at = tf.constant([[1], [4], [5]], dtype=tf.int64)
-same(tf.tensor_scatter_nd_max(t, at, tf.constant([1, -1, 1], dtype=tf.int32)), [0, 1, 0, 0, 0, 1, 0, 0])
-words = tf.constant([["a", "b"], ["c", "d"]], dtype=tf.string)
-same(tf.gather_nd(words, tf.constant([[0, 0], [1, 1]], dtype=tf.int64)), [b"a", b"d"])
-same(tf.gather_nd(words, tf.constant([[1], [0]], dtype=tf.int64)), [[b"c", b"d"], [b"a", b"b"]])
-refused(lambda: tf.gather_nd(words, tf.constant([[-1]], dtype=tf.int64)))
-refused(lambda: tf.gather(words, tf.constant([2], dtype=tf.int64), axis=0))
-same(tf.gather(words, tf.constant([[1], [0]], dtype=tf.int64), axis=1, batch_dims=1), [[b"b"], [b"c"]])
-one = tf.constant([1], dtype=tf.int32)
-refused(lambda: tf.tensor_scatter_nd_update(t, tf.constant([3], dtype=tf.int64), one))
-double = tf.constant([[3], [3]], dtype=tf.int64)
-refused(lambda: tf.tensor_scatter_nd_update(t, double, tf.constant([1, 2], dtype=tf.int32)))
-refused(lambda: tf.tensor_scatter_nd_add(t, double, one))
-refused(lambda: tf.constant([1], dtype=tf.int32) + tf.constant([1], dtype=tf.int64))
-`;
-
-test("the stand-ins give what the documents print, and refuse what these leave undefined", (t) => {
-  if (!has("numpy")) return t.skip(`${PYTHON} has no NumPy`);
-  execFileSync(PYTHON, ["-c", DOCUMENTED], { env: environment(STAND_INS) });
 });
 
 /** The output of a program as a tensor; what went wrong as a sentence. */
@@ -290,21 +201,14 @@ const REPEATED: State = {
 };
 
 test("where repeated updates leave the result open, the tab says so in place of a program", () => {
-  for (const [name, , write] of LIBRARIES) {
-    assert.match(write(REPEATED), new RegExp(`^# ${name} does not define which update wins`));
-    assert.ok(!isProgram(write(REPEATED)));
-    const added = write({ ...REPEATED, attributes: { reduction: "add" } });
-    assert.match(added, new RegExp(`^# ${name} may combine updates in another order`, "m"));
-    assert.ok(isProgram(added));
-  }
+  assert.match(asPyTorch(REPEATED), /^# PyTorch does not define which update wins/);
+  assert.ok(!isProgram(asPyTorch(REPEATED)));
+  const added = asPyTorch({ ...REPEATED, attributes: { reduction: "add" } });
+  assert.match(added, /^# PyTorch may combine updates in another order/m);
+  assert.ok(isProgram(added));
 });
 
-test("what a library lacks is said", () => {
-  const product = { ...REPEATED, attributes: { reduction: "mul" } };
-  assert.equal(
-    asTensorFlow(product),
-    "# TensorFlow has no tensor_scatter_nd function for a product.\n",
-  );
+test("what PyTorch lacks is said", () => {
   const [data, indices, updates] = REPEATED.inputs;
   const wide = {
     ...REPEATED,

@@ -4,7 +4,6 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { fromHash, toHash } from "../../src/document/hash.ts";
-import { PRESETS } from "../../src/examples/presets.ts";
 import type { State } from "../../src/values/state.ts";
 import { states } from "./states.ts";
 import { anyText } from "../support/any-text.ts";
@@ -27,12 +26,6 @@ test("a link can be read", () => {
   assert.equal(toHash(SMALL), hash);
   assert.deepEqual(fromHash(`#${hash}`), { state: SMALL });
 });
-
-for (const { id, state } of PRESETS) {
-  test(`the link of ${id} gives it back`, () => {
-    assert.deepEqual(fromHash(toHash(state)), { state });
-  });
-}
 
 test("every state comes back from its link, which needs no escaping", () => {
   fc.assert(

@@ -8,7 +8,6 @@ import { withPaste, withText } from "../../src/reading/paste.ts";
 import type { TensorText } from "../../src/values/state.ts";
 import { textOf, tensorOf } from "../../src/values/tensor-text.ts";
 import { tensorTexts } from "./states.ts";
-import { anyText } from "../support/any-text.ts";
 
 const into = (dtype: DType) => ({ dtype, shape: [1], values: ["0"] });
 
@@ -74,61 +73,8 @@ for (const [text, dtype, shape, values, as = dtype] of TAKEN) {
   });
 }
 
-/** What NumPy 2.4.6 computes for each text, read into a tensor of the data type that it gives. */
 // prettier-ignore
-const NUMPY: readonly Row[] = [
-  ["np.array([[1,2],[3,4]])", "int64", [2, 2], "1 2 3 4"],
-  ["np.arange(12).reshape(4,3)", "int64", [4, 3], "0 1 2 3 4 5 6 7 8 9 10 11"],
-  ["np.arange(2, 10, 2)", "int64", [4], "2 4 6 8"],
-  ["np.arange(10, 0, -3)", "int64", [4], "10 7 4 1"],
-  ["np.arange(5, 2)", "int64", [0], ""],
-  ["np.arange(0, 1, 0.1)", "float64", [10], "0 0.1 0.2 0.30000000000000004 0.4 0.5 0.6000000000000001 0.7000000000000001 0.8 0.9"],
-  ["np.arange(1.5, 4)", "float64", [3], "1.5 2.5 3.5"],
-  ["np.arange(stop=3, start=1)", "int64", [2], "1 2"],
-  ["np.zeros((4,3), dtype=np.float32)", "float32", [4, 3], "0 0 0 0 0 0 0 0 0 0 0 0"],
-  ["np.zeros(3)", "float64", [3], "0 0 0"],
-  ["np.zeros([2, 0])", "float64", [2, 0], ""],
-  ["np.ones((2, 1), np.int8)", "int8", [2, 1], "1 1"],
-  ["np.ones(2, dtype=bool)", "bool", [2], "true true"],
-  ["np.full((2,2), 7)", "int64", [2, 2], "7 7 7 7"],
-  ["np.full(3, -1.5, dtype='float16')", "float16", [3], "-1.5 -1.5 -1.5"],
-  ["np.full(fill_value=2, shape=(1, 2))", "int64", [1, 2], "2 2"],
-  ["np.eye(3)", "float64", [3, 3], "1 0 0 0 1 0 0 0 1"],
-  ["np.eye(2, 3, 1)", "float64", [2, 3], "0 1 0 0 0 1"],
-  ["np.eye(3, k=-1)", "float64", [3, 3], "0 0 0 1 0 0 0 1 0"],
-  ["np.identity(2)", "float64", [2, 2], "1 0 0 1"],
-  ["np.array([1.7, -1.7, 2]).astype(np.int32)", "int32", [3], "1 -1 2"],
-  ["np.array([0, 2, -1]).astype(bool)", "bool", [3], "false true true"],
-  ["np.array([True, False]).astype('float32')", "float32", [2], "1 0"],
-  ["np.array([0.1, 2049]).astype(np.float16).astype(np.float64)", "float64", [2], "0.0999755859375 2048"],
-  ["np.array([0.1], dtype=np.float16).astype(np.float64)", "float64", [1], "0.0999755859375"],
-  ["np.arange(6).reshape((3, -1))", "int64", [3, 2], "0 1 2 3 4 5"],
-  ["np.arange(6).reshape(2, 3).T", "int64", [3, 2], "0 3 1 4 2 5"],
-  ["np.arange(24).reshape(2, 3, 4).transpose()", "int64", [4, 3, 2], "0 12 4 16 8 20 1 13 5 17 9 21 2 14 6 18 10 22 3 15 7 19 11 23"],
-  ["np.arange(4).reshape(2,2).tolist()", "int64", [2, 2], "0 1 2 3"],
-  ["np.arange(4).reshape(2,2).flatten()", "int64", [4], "0 1 2 3"],
-  ["np.array([np.arange(2), np.zeros(2), [5, 6]])", "float64", [3, 2], "0 1 0 0 5 6"],
-  ["np.array(5)", "int64", [], "5"],
-  ["np.array([[1, 2], [3, 4]], dtype=np.int64).ravel()", "int64", [4], "1 2 3 4"],
-  ["np.float32(1.5)", "float32", [], "1.5"],
-  ["np.int64(2.7)", "int64", [], "2"],
-  ["np.array([1, 2], np.uint8)", "uint8", [2], "1 2"],
-  ["np.zeros(())", "float64", [], "0"],
-  ["np.arange(3, dtype=np.float32)", "float32", [3], "0 1 2"],
-  ["np.array([0.1], dtype=np.float32).astype(np.float64)", "float64", [1], "0.10000000149011612"],
-];
-
-for (const [text, dtype, shape, values] of NUMPY) {
-  test(`as NumPy computes it: ${text}`, () => {
-    const edited = withText(into(dtype), text);
-    assert.deepEqual(edited, {
-      input: { dtype, shape, values: values === "" ? [] : values.split(" ") },
-    });
-  });
-}
-
-// prettier-ignore
-const PROGRAMS: readonly Row[] = [
+const NAMED: readonly Row[] = [
   ["x = np.array([[1,2],[3,4]])", "float32", [2, 2], "1 2 3 4"],
   ["const x = [[1, 2], [3, 4]];", "float32", [2, 2], "1 2 3 4"],
   ["x: Tensor = [1, 2]", "float32", [2], "1 2"],
@@ -138,28 +84,15 @@ const PROGRAMS: readonly Row[] = [
   ["Parameter containing:\ntensor([[1., 2.],\n        [3., 4.]], requires_grad=True)", "float32", [2, 2], "1 2 3 4"],
   ["tensor([1., 2.], grad_fn=<AddBackward0>)", "float32", [2], "1 2"],
   ["tensor([], size=(0, 3), dtype=torch.int64)", "float32", [0, 3], "", "int64"],
-  ["torch.zeros(2,3)", "int32", [2, 3], "0 0 0 0 0 0"],
-  ["torch.zeros((2, 1), dtype=torch.long)", "int32", [2, 1], "0 0", "int64"],
-  ["torch.ones(2, device='cuda')", "float32", [2], "1 1"],
-  ["torch.arange(6).view(2,3)", "int64", [2, 3], "0 1 2 3 4 5"],
-  ["torch.arange(6).view(2, -1).float()", "int64", [2, 3], "0 1 2 3 4 5", "float32"],
-  ["torch.tensor([1.9, -1.9]).long()", "float32", [2], "1 -1", "int64"],
-  ["torch.full((2,), 3.5).cpu().numpy()", "float32", [2], "3.5 3.5"],
   ["torch.LongTensor([1, 2])", "int64", [2], "1 2"],
-  ["torch.eye(2)", "int32", [2, 2], "1 0 0 1"],
-  ["tf.fill([2, 2], 9)", "int32", [2, 2], "9 9 9 9"],
   ["tf.constant([1, 2, 3, 4], shape=[2, 2])", "int32", [2, 2], "1 2 3 4"],
   ["tf.tensor2d([1, 2, 3, 4], [2, 2])", "int32", [2, 2], "1 2 3 4"],
   ["tensor(\"int32\", [2, 2], [1, 2, 3, 4])", "int32", [2, 2], "1 2 3 4"],
-  ["[[1, 2], [3, 4]].flatten()", "int32", [4], "1 2 3 4"],
-  ["list(range(3))", "int32", [3], "0 1 2"],
-  ["new Float32Array(3)", "float64", [3], "0 0 0", "float32"],
-  ["Float32Array.from([1, 2])", "float64", [2], "1 2", "float32"],
   ["array(5, dtype=int32)", "int64", [], "5", "int32"],
   ["np.array([1, 2], dtype=float)", "float32", [2], "1 2", "float64"],
 ];
 
-for (const [text, dtype, shape, values, as = dtype] of PROGRAMS) {
+for (const [text, dtype, shape, values, as = dtype] of NAMED) {
   test(`read: ${text}`, () => {
     const edited = withText(into(dtype), text);
     assert.deepEqual(edited, {
@@ -192,28 +125,15 @@ const REFUSED: readonly (readonly [text: string, sentence: RegExp])[] = [
   ["1 2\n3", /^line 2, column 1: expected a list of shape \[2\], like the first element, got .* \[1\]$/],
   ["array([1, 2], shape=(3,))", /says shape=\[3\], but has 2 elements/],
   ["np.random.rand(3)", /^line 1, column 1: np.random.rand is not supported here: print the array/],
-  ["x = [np.sin(1)]", /^line 1, column 6: np.sin is not supported here/],
-  ["np.random.permutation(4)", /is not supported here/],
-  ["np.arange(12)\n  .take(3)", /^line 2, column 4: .take is not supported here/],
-  ["np.arange(12).reshape(5, 3)", /^line 1, column 15: 12 elements do not have the shape \[5, 3\]$/],
-  ["np.arange(12).reshape(-1, -1)", /12 elements do not have the shape \[-1, -1\]$/],
-  ["np.arange(12)[3:5]", /^line 1, column 14: expected the end of the text, got \[$/],
-  ["[[1, 2][0], 3]", /^line 1, column 8: indexing into a list is not supported here$/],
-  ["np.arange(3) * 2", /^line 1, column 14: expected the end of the text, got \*$/],
-  ["[np.arange(3) * 2]", /./],
-  ["[2*3]", /"2\*3" is not a value of float32/],
-  ["np.zeros(4, 3)", /^line 1, column 13: expected a data type$/],
-  ["np.zeros((4, -3))", /^line 1, column 14: expected a size$/],
-  ["np.zeros((400, 300))", /up to 20,000 elements/],
-  ["np.arange(1e9)", /up to 20,000 elements/],
-  ["np.arange(0, 3, 0)", /the step is 0/],
-  ["np.arange(6).reshape(2, 3, order='F')", /only order='C' is supported here/],
+  ["np.zeros((4, 3))", /^line 1, column 1: np.zeros is not supported here/],
   ["np.array([1, 2], ndmin=2)", /the argument ndmin is not supported here/],
-  ["np.zeros_like(x)", /np.zeros_like is not supported here/],
-  ["np.empty((2, 2))", /np.empty is not supported here/],
-  ["np.arange(4).astype('datetime64')", /expected a data type/],
-  ["np.arange(4).view(np.int8)", /expected a size/],
-  ["np.array([1, 2]).tolist", /expected \( after .tolist/],
+  ["np.array([1, 2], dtype='datetime64')", /expected a data type/],
+  ["np.array([1, 2]).astype(int)", /\.astype is not supported here/],
+  ["np.array([1, 2]) * 2", /^line 1, column 18: expected the end of the text, got \*$/],
+  ["[[1, 2][0], 3]", /expected a list of shape \[2\]/],
+  ["array([1, 2], shape=(-3,))", /expected a size/],
+  ["x = [np.sin(1)]", /^line 1, column 6: np.sin is not supported here/],
+  ["[2*3]", /"2\*3" is not a value of float32/],
   ["x = ", /expected a value, but the text ends$/],
   [`[${"0,".repeat(20_001)}]`, /up to 20,000 elements/],
 ];
@@ -249,62 +169,19 @@ test("what a tensor prints is read as the same tensor", () => {
 });
 
 for (const [name, text] of [
-  ["brackets", "[".repeat(1_999_999)],
   ["calls", "array(".repeat(300_000)],
-  ["words", "new ".repeat(450_000)],
-  ["commas", ",".repeat(1_999_999)],
-  ["blanks", `1${" ".repeat(1_999_998)}`],
   ["a word", "a".repeat(1_999_999)],
   ["an argument", `array(1,${"a".repeat(1_000_000)}!b)`],
   ["an open text", `['${"a".repeat(1_999_990)}`],
   ["a closed text", `['${"a".repeat(1_999_990)}']`],
   ["escapes", `['${"\\n".repeat(900_000)}']`],
   ["names", `<tf.${"numpy=".repeat(300_000)}`],
-  ["lines", "\n".repeat(1_999_999)],
-  ["labels", "a = ".repeat(450_000)],
-  ["arrays", `[${"np.zeros(20000),".repeat(100_000)}]`],
-  ["methods", `np.zeros(20000)${".astype(int)".repeat(150_000)}`],
 ] as const) {
   // Each takes less than half a second; quadratic time would be hours, and the limit of the whole run ends it.
   test(`the longest text that is taken, of ${name} only, is read`, () => {
     assert.ok(Object.keys(withText(into("float32"), text)).length > 0);
   });
 }
-
-test("no text throws", () => {
-  const pieces = fc.constantFrom(
-    "[",
-    "]",
-    "(",
-    ")",
-    ",",
-    "'",
-    '"',
-    "1",
-    " ",
-    "\n",
-    "array",
-    "dtype=",
-    "x",
-    "\\",
-    "...",
-    "Float32Array",
-    "=",
-  );
-  fc.assert(
-    fc.property(
-      fc.oneof(
-        anyText(),
-        fc.array(pieces).map((all) => all.join("")),
-      ),
-      (text) => {
-        const edited = withText(into("float32"), text);
-        assert.ok("input" in edited ? edited.input.values.length >= 0 : edited.error.length > 0);
-      },
-    ),
-    { numRuns: 1000 },
-  );
-});
 
 const SQUARE = { dtype: "int32", shape: [2, 3], values: ["0", "1", "2", "3", "4", "5"] } as const;
 const VECTOR = { dtype: "int32", shape: [3], values: ["0", "1", "2"] } as const;
@@ -330,7 +207,6 @@ const PASTES: readonly Paste[] = [
   [SQUARE, 5, "(7)", [2, 3], "0 1 2 3 4 7"],
   [SQUARE, 5, "np.int64(7)", [2, 3], "0 1 2 3 4 7"],
   [SQUARE, 5, "[7, 8]", [2], "7 8"],
-  [SQUARE, 5, "np.arange(4)", [4], "0 1 2 3"],
   [SQUARE, null, "7,8,9", [3], "7 8 9"],
   [SQUARE, null, "7", [], "7"],
   [VECTOR, 1, "7 8", [3], "0 7 8"],

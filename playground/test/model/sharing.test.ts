@@ -1,8 +1,7 @@
-/** What is sent on: links to comparisons, three outputs beside each other, films, frames and Markdown. */
+/** What is sent on: links to comparisons, three outputs beside each other, frames and Markdown. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import * as zlib from "node:zlib";
 import { fromHash, suffixIn, toHash } from "../../src/document/hash.ts";
 import { explainState, readState } from "../../src/document/read-state.ts";
 import { f32, i64 } from "../../src/examples/example.ts";
@@ -12,7 +11,6 @@ import { printCompared, readCompared } from "../../src/why/compared-link.ts";
 import { rulesOf } from "../../src/why/dialect-view.ts";
 import { sideBySide } from "../../src/why/side-by-side.ts";
 import { sidePicture } from "../../src/why/side-picture.ts";
-import { toApng, type ApngFrame } from "../../src/writing/apng.ts";
 import { asMarkdown } from "../../src/writing/as-markdown.ts";
 import { embedCode, sizeIn } from "../../src/writing/embed-code.ts";
 import { linkRemark } from "../../src/writing/link-length.ts";
@@ -121,54 +119,6 @@ test("another axis of a gather is named by its shape", () => {
     ),
     null,
   );
-});
-
-/** A PNG of one grey pixel. */
-function png(grey: number, width = 1): Uint8Array {
-  const chunk = (type: string, data: Uint8Array): Buffer => {
-    const length = Buffer.alloc(4);
-    length.writeUInt32BE(data.length);
-    return Buffer.concat([length, Buffer.from(type), data, Buffer.alloc(4)]);
-  };
-  const header = Buffer.from([0, 0, 0, width, 0, 0, 0, 1, 8, 0, 0, 0, 0]);
-  const pixels = zlib.deflateSync(Buffer.from([0, grey]));
-  const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 13, 10, 26, 10]);
-  return Buffer.concat([
-    signature,
-    chunk("IHDR", header),
-    chunk("IDAT", pixels),
-    chunk("IEND", Buffer.alloc(0)),
-  ]);
-}
-
-const whole = (file: Uint8Array): ApngFrame => ({ png: file, x: 0, y: 0 });
-
-test("a part of a picture has its place in the film, and must fit", () => {
-  const film = Buffer.from(toApng([whole(png(0, 5)), { png: png(1, 2), x: 3, y: 0 }], 500));
-  const at = film.lastIndexOf("fcTL") + 4;
-  // Sequence number, width, height, x and y.
-  assert.deepEqual(
-    [0, 4, 8, 12, 16].map((offset) => film.readUInt32BE(at + offset)),
-    [1, 2, 1, 3, 0],
-  );
-  assert.throws(() => toApng([whole(png(0, 5)), { png: png(1, 2), x: 4, y: 0 }], 500), /sizes/);
-});
-
-test("a film is an APNG whose chunks have right checksums and sequence numbers", () => {
-  const film = Buffer.from(toApng([png(0), png(255), png(7)].map(whole), 500));
-  const types: string[] = [];
-  for (let at = 8; at < film.length; at += 12 + film.readUInt32BE(at)) {
-    const length = film.readUInt32BE(at);
-    const type = film.toString("latin1", at + 4, at + 8);
-    types.push(type === "fcTL" || type === "fdAT" ? `${type} ${film.readUInt32BE(at + 8)}` : type);
-    // zlib writes CRC-32 into the end of a gzip member, after 10 bytes of header and the data.
-    const member = zlib.gzipSync(film.subarray(at + 4, at + 8 + length));
-    assert.equal(film.readUInt32BE(at + 8 + length), member.readUInt32LE(member.length - 8), type);
-  }
-  const pictures = ["IDAT", "fcTL 1", "fdAT 2", "fcTL 3", "fdAT 4"];
-  assert.deepEqual(types, ["IHDR", "acTL", "fcTL 0", ...pictures, "IEND"]);
-  assert.throws(() => toApng([png(0), png(0, 2)].map(whole), 500), /different sizes/);
-  assert.throws(() => toApng([whole(new Uint8Array(9))], 500), /not PNG/);
 });
 
 test("links, frames and Markdown", () => {

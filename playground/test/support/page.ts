@@ -35,11 +35,8 @@ export interface Opened extends AsyncDisposable {
   readonly wrongs: string[];
 }
 
-/**
- * Serves the page and starts the browser before the tests of a file, and ends both after them.
- * @param more flags of the browser
- */
-export function useSite(more: readonly string[] = []): Site {
+/** Serves the page and starts the browser before the tests of a file, and ends both after them. */
+export function useSite(): Site {
   let browser: Browser | undefined;
   let origin = "";
   const server = http.createServer(({ url = "" }, response) => {
@@ -52,7 +49,7 @@ export function useSite(more: readonly string[] = []): Site {
     const { port } = server.address() as AddressInfo;
     origin = `http://127.0.0.1:${port}${BASE}`;
     const executablePath = process.env["CHROMIUM"] ?? "/usr/bin/chromium";
-    browser = await chromium.launch({ executablePath, args: [...FLAGS, ...more] });
+    browser = await chromium.launch({ executablePath, args: FLAGS });
   });
   after(async () => {
     await browser?.close();

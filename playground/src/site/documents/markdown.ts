@@ -1,10 +1,10 @@
 /**
- * Converts documents to HTML. `marked` parses the Markdown; the templates of `html.ts` write the result and escape all
- * text, so a document cannot add its own markup to a page.
+ * Converts documents to HTML. `marked` parses and renders the Markdown, and escapes all text. A document cannot add its
+ * own markup to a page, because HTML in documents is left out.
  */
 
-import { lexer, Lexer, type Token, type Tokens } from "marked";
-import { html, joined, type Html } from "../html.ts";
+import { lexer, Lexer, Parser, Renderer, type Token, type Tokens } from "marked";
+import { html, type Html } from "../html.ts";
 
 /** Resolves a link or a picture in a document to an address on the site; null if the site lacks the target. */
 export type Addresses = (target: string) => string | null;
@@ -44,7 +44,6 @@ function blockFrom(token: Token, idOf: (text: string) => string): Block[] {
 const isHeading = (token: Token): token is Tokens.Heading => token.type === "heading";
 const isTable = (token: Token): token is Tokens.Table => token.type === "table";
 const isList = (token: Token): token is Tokens.List => token.type === "list";
-const isLink = (token: Token): token is Tokens.Link => token.type === "link";
 
 /** Creates the same heading ids as the sites that host these documents, so that links within documents work. */
 function anchors(): (text: string) => string {
@@ -61,8 +60,51 @@ function anchors(): (text: string) => string {
 }
 
 /** Converts text with code, emphasis and links to HTML. */
-export const inline = (text: string, addresses: Addresses): Html =>
-  inlines(Lexer.lexInline(text), addresses);
+export const inline = (text: string, addresses: Addresses): Html => ({
+  markup: parserFor(addresses).parseInline(Lexer.lexInline(text)),
+});
+
+/** Creates a parser whose links lead to the site, and whose headings, tables and code are those of the site. */
+function parserFor(addresses: Addresses, idOf = anchors()): Parser {
+  const renderer = new Renderer();
+  const parser = new Parser({ renderer });
+  const inner = (tokens: Token[]): Html => ({ markup: parser.parseInline(tokens) });
+  const cells = (row: readonly Tokens.TableCell[]): Html[] =>
+    row.map(({ tokens }) => inner(tokens));
+  renderer.html = () => "";
+  renderer.code = ({ text }) => codeBlock(text).markup;
+  renderer.link = ({ href, text, tokens }) => {
+    const to = addresses(href);
+    const shown = href === text ? html`${text}` : inner(tokens);
+    const kind = href === text ? html` class="address"` : "";
+    return to === null ? shown.markup : html`<a${kind} href="${to}">${shown}</a>`.markup;
+  };
+  renderer.image = ({ href, text }) => {
+    const source = addresses(href);
+    return source === null
+      ? html`<em>${text}</em>`.markup
+      : html`<img class="shot" src="${source}" alt="${text}" loading="lazy" />`.markup;
+  };
+  renderer.heading = ({ depth, tokens, text }) => {
+    const [id, title] = [idOf(text), textOf(tokens)];
+    const anchor = html`<a class="anchor" href="#${id}" aria-label="Link to ${title}">#</a>`;
+    const name = `h${Math.min(depth, 3)}`;
+    const tail = depth === 1 ? "" : ` ${anchor.markup}`;
+    return `<${name} id="${id}">${inner(tokens).markup}${tail}</${name}>\n`;
+  };
+  renderer.table = ({ header, rows }) => {
+    const whole = table(cells(header), rows.map(cells));
+    // Each table row becomes a paragraph on a phone.
+    return rows.length <= MOST_ROWS ? whole.markup : folded(rows.length, whole).markup;
+  };
+  return parser;
+}
+
+const folded = (count: number, whole: Html): Html =>
+  html`<details class="fold rows">
+    <summary>Table of ${count} rows</summary>
+    ${whole}
+  </details>`;
 
 /** Returns Markdown without its formatting characters. */
 export const plainText = (text: string): string => textOf(Lexer.lexInline(oneLine(text)));
@@ -74,45 +116,6 @@ const textOf = (tokens: readonly Token[]): string =>
 
 const rawText = (token: Token): string =>
   token.type === "html" ? "" : "text" in token ? String(token.text) : token.raw;
-
-const inlines = (tokens: readonly Token[], addresses: Addresses): Html =>
-  html`${tokens.map((token) => inlineFrom(token, addresses))}`;
-
-function inlineFrom(token: Token, addresses: Addresses): Html | string {
-  if (isLink(token)) {
-    const to = addresses(token.href);
-    const isAddress = token.href === token.text;
-    const shown = isAddress ? html`${token.text}` : inlines(token.tokens, addresses);
-    if (to === null) return shown;
-    return isAddress
-      ? html`<a class="address" href="${to}">${shown}</a>`
-      : html`<a href="${to}">${shown}</a>`;
-  }
-  const inner = (): Html => inlines("tokens" in token ? (token.tokens ?? []) : [], addresses);
-  switch (token.type) {
-    case "codespan":
-      return html`<code>${token.text}</code>`;
-    case "strong":
-      return html`<strong>${inner()}</strong>`;
-    case "em":
-      return html`<em>${inner()}</em>`;
-    case "del":
-      return html`<del>${inner()}</del>`;
-    case "br":
-      return html`<br />`;
-    case "image":
-      return pictureFrom(String(token.href), String(token.text), addresses);
-    default:
-      return rawText(token);
-  }
-}
-
-function pictureFrom(target: string, label: string, addresses: Addresses): Html {
-  const source = addresses(target);
-  return source === null
-    ? html`<em>${label}</em>`
-    : html`<img class="shot" src="${source}" alt="${label}" loading="lazy" />`;
-}
 
 /** A section of a document, or a part of a section that the search finds by itself. */
 export interface Section {
@@ -140,28 +143,25 @@ export function documentOf(source: string, addresses: Addresses = NO_ADDRESSES):
   const idOf = anchors();
   const sections: Section[] = [];
   const parts: Section[] = [];
-  const body = tokens.map((token) => {
-    if (!isHeading(token)) {
-      const last = sections.at(-1);
-      const text = oneLine(textOfBlock(token));
-      if (last !== undefined && text !== "") {
-        sections[sections.length - 1] = { ...last, text: `${last.text} ${text}`.trim() };
-        parts.push(...partsOf(token).map((part) => ({ ...part, level: 0, id: last.id })));
-      }
-      return blockHtml(token, addresses);
+  for (const token of tokens) {
+    if (isHeading(token)) {
+      const kind = token.depth === 1 ? "document" : "section";
+      const [title, id] = [textOf(token.tokens), idOf(token.text)];
+      sections.push({ kind, level: token.depth, id, title, text: "" });
+      continue;
     }
-    const title = textOf(token.tokens);
-    const id = idOf(token.text);
-    const kind = token.depth === 1 ? "document" : "section";
-    sections.push({ kind, level: token.depth, id, title, text: "" });
-    return headingHtml(token, id, title, addresses);
-  });
+    const last = sections.at(-1);
+    const text = oneLine(textOfBlock(token));
+    if (last === undefined || text === "") continue;
+    sections[sections.length - 1] = { ...last, text: `${last.text} ${text}`.trim() };
+    parts.push(...partsOf(token).map((part) => ({ ...part, level: 0, id: last.id })));
+  }
   const first = tokens.find(({ type }) => type === "paragraph");
   return {
     title: sections[0]?.title ?? "",
     opening: first === undefined ? "" : plainText(first.raw),
     sections: [...sections, ...parts],
-    body: joined(body, "\n"),
+    body: { markup: parserFor(addresses).parse(tokens) },
   };
 }
 
@@ -210,62 +210,6 @@ function textOfBlock(token: Token): string {
     return token.text.match(/^\$ .*$/gm)?.join(" ") ?? "";
   }
   return "tokens" in token && token.tokens ? textOf(token.tokens) : rawText(token);
-}
-
-function headingHtml(
-  { depth, tokens }: Tokens.Heading,
-  id: string,
-  title: string,
-  addresses: Addresses,
-): Html {
-  const text = inlines(tokens, addresses);
-  if (depth === 1) return html`<h1 id="${id}">${text}</h1>`;
-  const anchor = html`<a class="anchor" href="#${id}" aria-label="Link to ${title}">#</a>`;
-  return depth === 2
-    ? html`<h2 id="${id}">${text} ${anchor}</h2>`
-    : html`<h3 id="${id}">${text} ${anchor}</h3>`;
-}
-
-function blockHtml(token: Token, addresses: Addresses): Html | string {
-  if (isTable(token)) {
-    const cells = (row: readonly Tokens.TableCell[]): Html[] =>
-      row.map(({ tokens }) => inlines(tokens, addresses));
-    const whole = table(cells(token.header), token.rows.map(cells));
-    // Each table row becomes a paragraph on a phone.
-    return token.rows.length <= MOST_ROWS
-      ? whole
-      : html`<details class="fold rows">
-          <summary>Table of ${token.rows.length} rows</summary>
-          ${whole}
-        </details>`;
-  }
-  if (isList(token)) {
-    const items = token.items.map(
-      (item) => html`<li>${item.tokens.map((part) => blockHtml(part, addresses))}</li>`,
-    );
-    return token.ordered
-      ? html`<ol start="${token.start}">
-          ${items}
-        </ol>`
-      : html`<ul>
-          ${items}
-        </ul>`;
-  }
-  const inner = (): Html => inlines("tokens" in token ? (token.tokens ?? []) : [], addresses);
-  switch (token.type) {
-    case "paragraph":
-      return html`<p>${inner()}</p>`;
-    case "text":
-      return inner();
-    case "code":
-      return codeBlock(String(token.text));
-    case "blockquote":
-      return html`<blockquote>
-        ${(token.tokens ?? []).map((part: Token) => blockHtml(part, addresses))}
-      </blockquote>`;
-    default:
-      return "";
-  }
 }
 
 /** Creates a code block that can be scrolled separately, also by keyboard. The text keeps its line breaks. */

@@ -31,10 +31,6 @@ export function indexPage(all: readonly Family[], errata: readonly Erratum[]): P
       <li>
         <a href="other-systems.html">Other systems</a>: how they handle indices, repeats and floats.
       </li>
-      <li>
-        <a href="../gpu.html">This GPU</a>: a check of <code>ndscatter/webgpu</code> on your
-        machine.
-      </li>
     </ul>
     ${heading(2, "changes", "Changes by version")} ${changesTable(all)}`;
   return {

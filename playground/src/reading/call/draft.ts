@@ -1,4 +1,4 @@
-/** Represents the operator call that a program expresses, in forms that several libraries share. */
+/** Represents the operator call that a text expresses, in forms that several libraries share. */
 
 import type { Role } from "ndscatter";
 import { sizeOf } from "../../values/shape.ts";
@@ -14,20 +14,16 @@ import {
   type Arr,
 } from "./arrays.ts";
 
-/** An operator with attributes and inputs. An input is null if the text names but does not define it. */
+/** An operator with attributes and inputs. */
 export interface Draft {
   readonly domain: "ai.onnx" | "openvino";
   readonly op: string;
   /** The operator's opset; by default the newest version is used. */
   readonly opset?: number;
   readonly attributes: Readonly<Record<string, string>>;
-  readonly inputs: Readonly<Partial<Record<Role, Arr | null>>>;
+  readonly inputs: Readonly<Partial<Record<Role, Arr>>>;
   readonly remarks?: readonly string[];
-  /** True if the values are placeholders, from which the page computes no output. */
-  readonly isBlind?: boolean;
 }
-
-type Input = Arr | null;
 
 const none = (reduction: string): Record<string, string> =>
   reduction === "none" ? {} : { reduction };
@@ -40,8 +36,7 @@ const axisInput = (axis: number): Arr => numbers([axis], []);
 const OPENVINO: Readonly<Record<string, string | undefined>> = { add: "sum", mul: "prod" };
 
 /** Broadcasts or crops updates to the shape of indices. */
-function fitted(updates: Input, index: Input): Input {
-  if (updates === null || index === null) return updates;
+function fitted(updates: Arr, index: Arr): Arr {
   const isLarger =
     updates.shape.length === index.shape.length &&
     updates.shape.every((dim, d) => dim >= index.shape[d]) &&
@@ -51,17 +46,16 @@ function fitted(updates: Input, index: Input): Input {
 
 /** Drafts a scatter of elements along an axis. Only OpenVINO supports `mean` and can exclude data from the result. */
 export function elements(
-  data: Input,
-  index: Input,
-  updates: Input,
+  data: Arr,
+  index: Arr,
+  updates: Arr,
   {
     axis,
     reduction = "none",
     isFresh = false,
   }: { axis: number; reduction?: string; isFresh?: boolean },
 ): Draft {
-  const single =
-    updates !== null && index !== null && updates.values.length === 1 && updates.shape.length === 0;
+  const single = updates.values.length === 1 && updates.shape.length === 0;
   const fit = single ? filledWith(updates, index.shape, updates.values[0]) : fitted(updates, index);
   const inputs = { data, indices: index, updates: fit };
   const remarks =
@@ -88,14 +82,9 @@ export function elements(
 }
 
 /** Drafts a scatter of slices by index tuples. Updates are broadcast to the shape of the slices. */
-export function tuples(data: Input, indices: Input, updates: Input, reduction = "none"): Draft {
+export function tuples(data: Arr, indices: Arr, updates: Arr, reduction = "none"): Draft {
   const isOnnx = reduction !== "sub";
-  const shape =
-    data === null || indices === null
-      ? null
-      : [...indices.shape.slice(0, -1), ...data.shape.slice(indices.shape.at(-1) ?? 0)];
-  const canGrow = shape !== null && updates !== null && updates.shape.length <= shape.length;
-  const isSame = updates !== null && String(updates.shape) === String(shape);
+  const shape = [...indices.shape.slice(0, -1), ...data.shape.slice(indices.shape.at(-1) ?? 0)];
   return {
     domain: isOnnx ? "ai.onnx" : "openvino",
     op: isOnnx ? "ScatterND" : "ScatterNDUpdate",
@@ -103,7 +92,7 @@ export function tuples(data: Input, indices: Input, updates: Input, reduction = 
     inputs: {
       data,
       indices,
-      updates: canGrow && !isSame && fits(updates, shape) ? broadcast(updates, shape) : updates,
+      updates: grownTo(updates, shape),
     },
     ...(isOnnx
       ? {}
@@ -115,47 +104,46 @@ export function tuples(data: Input, indices: Input, updates: Input, reduction = 
   };
 }
 
-const fits = (array: Arr, shape: readonly number[]): boolean =>
-  String(commonShape([array.shape, shape])) === String(shape) &&
-  array.shape.every((dim, d) => dim === 1 || dim === shape[d + shape.length - array.shape.length]);
+/** Broadcasts an array to a shape; an array that does not fit stays as it is, and the page reports its shape. */
+const grownTo = (array: Arr, shape: readonly number[]): Arr => {
+  const isFit =
+    String(commonShape([array.shape, shape])) === String(shape) &&
+    array.shape.every(
+      (dim, d) => dim === 1 || dim === shape[d + shape.length - array.shape.length],
+    );
+  return isFit ? broadcast(array, shape) : array;
+};
 
 /** Combines one array per axis into index tuples. */
 export const tupled = (components: readonly Arr[]): Arr => stacked(components);
 
 /** Drafts a scatter of whole slices along an axis, such as `x[:, idx] = u`. */
 export function slices(
-  data: Input,
-  index: Input,
-  updates: Input,
+  data: Arr,
+  index: Arr,
+  updates: Arr,
   axis: number,
   reduction = "none",
 ): Draft {
   if (axis === 0) {
-    const rows = index === null ? null : reshapedTo(index, [...index.shape, 1]);
+    const rows = reshapedTo(index, [...index.shape, 1]);
     return tuples(data, rows, updates, reduction);
   }
   if (reduction === "none") {
-    const shape =
-      data === null || index === null
-        ? null
-        : [...data.shape.slice(0, axis), ...index.shape, ...data.shape.slice(axis + 1)];
-    const full =
-      updates !== null && shape !== null && fits(updates, shape)
-        ? broadcast(updates, shape)
-        : updates;
-    const inputs = { data, indices: index, updates: full, axis: axisInput(axis) };
+    const shape = [...data.shape.slice(0, axis), ...index.shape, ...data.shape.slice(axis + 1)];
+    const inputs = {
+      data,
+      indices: index,
+      updates: grownTo(updates, shape),
+      axis: axisInput(axis),
+    };
     return { domain: "openvino", op: "ScatterUpdate", attributes: {}, inputs };
   }
-  const full =
-    data !== null && index?.shape.length === 1 ? alongAxis(index, axis, data.shape) : index;
-  const grown =
-    updates !== null && full !== null && fits(updates, full.shape)
-      ? broadcast(updates, full.shape)
-      : updates;
-  return elements(data, full, grown, { axis, reduction });
+  const full = index.shape.length === 1 ? alongAxis(index, axis, data.shape) : index;
+  return elements(data, full, grownTo(updates, full.shape), { axis, reduction });
 }
 
-export function gather(data: Input, indices: Input, axis: number, batchDims = 0): Draft {
+export function gather(data: Arr, indices: Arr, axis: number, batchDims = 0): Draft {
   if (batchDims === 0) {
     return { domain: "ai.onnx", op: "Gather", attributes: axisOf(axis), inputs: { data, indices } };
   }
@@ -168,14 +156,14 @@ export function gather(data: Input, indices: Input, axis: number, batchDims = 0)
   };
 }
 
-export const gatherElements = (data: Input, indices: Input, axis: number): Draft => ({
+export const gatherElements = (data: Arr, indices: Arr, axis: number): Draft => ({
   domain: "ai.onnx",
   op: "GatherElements",
   attributes: axisOf(axis),
   inputs: { data, indices },
 });
 
-export const gatherND = (data: Input, indices: Input, batchDims = 0): Draft => ({
+export const gatherND = (data: Arr, indices: Arr, batchDims = 0): Draft => ({
   domain: "ai.onnx",
   op: "GatherND",
   attributes: batchDims === 0 ? {} : { batch_dims: String(batchDims) },
@@ -183,9 +171,8 @@ export const gatherND = (data: Input, indices: Input, batchDims = 0): Draft => (
 });
 
 /** Flattens an array to one axis, as `np.take` does without an axis. */
-export const flat = (array: Input): Input =>
-  array === null ? null : reshapedTo(array, [array.values.length]);
+export const flat = (array: Arr): Arr => reshapedTo(array, [array.values.length]);
 
 /** Returns zeros of the updates' data type, for sums that exclude data. */
-export const zerosLike = (updates: Input, shape: readonly number[]): Input =>
-  updates === null ? null : filledWith(updates, shape, "0");
+export const zerosLike = (updates: Arr, shape: readonly number[]): Arr =>
+  filledWith(updates, shape, "0");

@@ -1,4 +1,4 @@
-/** Represents a program's arrays, and converts a library's call to an operator's form. */
+/** Represents a call's arrays, and converts a library's call to an operator's form. */
 
 import { TensorError, type DType } from "ndscatter";
 import { printShape } from "ndscatter/operators";
@@ -84,25 +84,6 @@ export function alongAxis(index: Arr, axis: number, shape: readonly number[]): A
 }
 
 export const reshapedTo = (array: Arr, shape: readonly number[]): Arr => ({ ...array, shape });
-
-export function transposed(array: Arr): Arr {
-  const shape = array.shape.toReversed();
-  const values = array.values.map((_, position) => {
-    const at = coordinatesOf(position, shape).toReversed();
-    return array.values[positionOf(at, array.shape)];
-  });
-  return { ...array, shape, values };
-}
-
-export function unstacked(array: Arr): Arr[] {
-  const [count = 0, ...shape] = array.shape;
-  const size = sizeOf(shape);
-  return Array.from({ length: count }, (_, part) => ({
-    ...array,
-    shape,
-    values: array.values.slice(part * size, (part + 1) * size),
-  }));
-}
 
 /** Returns a library's default data type for untyped elements. */
 export function inferredType(

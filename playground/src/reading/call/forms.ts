@@ -12,19 +12,16 @@ import {
   type Draft,
 } from "./draft.ts";
 import { broadcast, type Arr } from "./arrays.ts";
-import type { Node } from "./syntax.ts";
 
 export interface Bound {
-  /** Returns an array argument; null for an undefined name. */
-  array(name: string): Arr | null;
-  /** Returns a numeric argument; throws `Misread` if the argument is not a number, or is missing without a default. */
+  array(name: string): Arr;
+  /** Returns an integer argument; throws if the argument is not an integer, or is missing without a default. */
   number(name: string, otherwise?: number): number;
   /** Returns the text of a word or boolean argument; an empty string if the argument is missing. */
   word(name: string): string;
   has(name: string): boolean;
-  node(name: string): Node | undefined;
   /** Returns index tuples for a tuple of arrays or for a single array on the first axis. */
-  index(name: string): { readonly isTuple: boolean; readonly array: Arr | null };
+  index(name: string): { readonly isTuple: boolean; readonly array: Arr };
   readonly name: string;
 }
 
@@ -77,9 +74,9 @@ const rowsOrTuples = (
 
 function segments(bound: Bound): Draft {
   const [data, ids] = [bound.array("data"), bound.array("segment_ids")];
-  const most = Math.max(-1, ...(ids?.values ?? []).map(Number));
+  const most = Math.max(-1, ...ids.values.map(Number));
   const count = bound.has("num_segments") ? bound.number("num_segments") : most + 1;
-  const target = zerosLike(data, [Math.max(0, count), ...(data?.shape.slice(1) ?? [])]);
+  const target = zerosLike(data, [Math.max(0, count), ...data.shape.slice(1)]);
   return slices(target, ids, data, 0, "add");
 }
 
@@ -163,8 +160,7 @@ export const FORMS: readonly Form[] = [
   ),
   numpy("put_along_axis", "arr, indices, values, axis, mode, inplace", (b) => {
     const [data, index, values] = [b.array("arr"), b.array("indices"), b.array("values")];
-    const grown = index === null || values === null ? values : broadcast(values, index.shape);
-    return elements(data, index, grown, { axis: b.number("axis") });
+    return elements(data, index, broadcast(values, index.shape), { axis: b.number("axis") });
   }),
   numpy("take_along_axis", "arr, indices, axis, mode", (b) =>
     gatherElements(b.array("arr"), b.array("indices"), b.number("axis")),
@@ -198,7 +194,7 @@ export const FORMS: readonly Form[] = [
   tf("scatter_nd", "indices, updates, shape, name", (b) => {
     const shape = b.array("shape");
     const updates = b.array("updates");
-    const target = shape === null ? null : zerosLike(updates, shape.values.map(Number));
+    const target = zerosLike(updates, shape.values.map(Number));
     return tuples(target, b.array("indices"), updates, "add");
   }),
   tf("gather", "params, indices, validate_indices, axis, batch_dims, name", (b) => {
@@ -221,8 +217,7 @@ export const FORMS: readonly Form[] = [
   },
 ];
 
-const positive = (axis: number, data: Arr | null): number =>
-  axis < 0 ? axis + (data?.shape.length ?? 1) : axis;
+const positive = (axis: number, data: Arr): number => (axis < 0 ? axis + data.shape.length : axis);
 
 /** Returns a call's table row: a library function is found by the end of its path, a method by its name. */
 export function formOf(library: string | null, path: string): { form: Form; name: string } | null {

@@ -1,14 +1,11 @@
 /** Converts a draft to a page state, in the version that the text specifies or else in the newest version. */
 
-import { run, type OperatorVersion } from "ndscatter";
+import type { OperatorVersion } from "ndscatter";
 import { resolve, roleOf } from "ndscatter/operators";
 import { withDType } from "../../document/edit.ts";
-import { readState } from "../../document/read-state.ts";
-import { withOperator } from "../../document/with-operator.ts";
 import { attempt } from "../../values/attempt.ts";
 import { defaultText, dtypesOf, newestOf } from "../../values/schema.ts";
 import type { State, TensorText } from "../../values/state.ts";
-import { textOf } from "../../values/tensor-text.ts";
 import type { Arr } from "./arrays.ts";
 import type { Draft } from "./draft.ts";
 
@@ -20,30 +17,22 @@ function versionOf({ domain, op, opset }: Draft): OperatorVersion | null {
   return newestOf(domain, op);
 }
 
-/**
- * Returns a draft's state, with remarks about facts that the text does not contain. `base` is the page's call, whose
- * tensors replace those missing from the text.
- */
-export function stateOf(draft: Draft, base: State): { state: State; remarks: string[] } {
+/** Returns a draft's state, with remarks about facts that the text does not contain; null without a required input. */
+export function stateOf(draft: Draft): { state: State; remarks: string[] } | null {
   const remarks = [...(draft.remarks ?? [])];
   const version = versionOf(draft);
-  if (version === null)
-    return { state: base, remarks: [`${draft.op} is not an operator that the page supports`] };
+  if (version === null) return null;
   const id = { domain: version.domain, op: version.name, opset: version.sinceVersion };
   if (draft.opset !== undefined && version.sinceVersion > draft.opset) {
     remarks.push(
       `${draft.op} is not in opset ${draft.opset}, so version ${version.sinceVersion} is shown.`,
     );
   }
-  // This step is skipped for texts with all inputs, because converting tensors to another operator is slow.
-  let others: State["inputs"] | null = null;
   const inputs = version.inputs.map((schema, position): TensorText | null => {
     const given = draft.inputs[roleOf(schema)];
-    if (given === undefined && schema.optional === true) return null;
-    if (given != null) return withType(given, draft, version, position);
-    others ??= withOperator(base, id).state.inputs;
-    return others[position] ?? null;
+    return given === undefined ? null : withType(given, draft, version, position);
   });
+  if (version.inputs.some((one, at) => one.optional !== true && inputs[at] === null)) return null;
   const attributes = Object.fromEntries(
     Object.entries(draft.attributes).filter(([name, text]) => text !== defaultText(version, name)),
   );
@@ -71,12 +60,4 @@ function withType(
     ? wanted
     : (types.find((one) => one === "int64" || one === "float32") ?? wanted);
   return taken === dtype ? text : withDType(text, taken);
-}
-
-/** Returns the output of a state for use in later lines; null if the call fails. */
-export function outputOf(state: State): Arr | null {
-  const { node, inputs, faults } = readState(state);
-  if (faults.length > 0) return null;
-  const found = attempt(() => textOf(run(node, inputs)[0]));
-  return "error" in found ? null : { ...found, isSaid: true };
 }

@@ -1,0 +1,134 @@
+/** Calls as people write them: each with the operator, its attributes and its output; and texts that are refused. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { run } from "ndscatter";
+import { resolve } from "ndscatter/operators";
+import { readCall } from "../../src/reading/call/read-call.ts";
+import { readState } from "../../src/document/read-state.ts";
+import type { State } from "../../src/values/state.ts";
+import { attempt } from "../../src/values/attempt.ts";
+import { asTypeScript } from "../../src/writing/as-typescript.ts";
+import { CALLS } from "./calls.ts";
+
+type Row = readonly [text: string, call: string, output: string];
+
+const np = "import numpy as np\n";
+const torch = "import torch\n";
+const tf = "import tensorflow as tf\n";
+const jnp = "import jax.numpy as jnp\n";
+const X = "x = np.array([[1, 2, 3], [4, 5, 6]])\n";
+
+/** Outputs were computed by hand from the documents of each library, and those of NumPy and PyTorch confirmed by NumPy 1.24 and torch 1.13. */
+// prettier-ignore
+const READ: readonly Row[] = [
+  [`${np}${X}y = np.take(x, [1, 0, 1], axis=0)`, "Gather", "4,5,6,1,2,3,4,5,6"],
+  [`${np}${X}y = np.take(x, np.array([5, 0]))`, "Gather", "6,1"],
+  [`${np}${X}y = x.take([2, 0], axis=1)`, "Gather axis=1", "3,1,6,4"],
+  [`${np}${X}y = np.take_along_axis(x, np.array([[2], [0]]), axis=1)`, "GatherElements axis=1", "3,4"],
+  [`${np}${X}np.put_along_axis(x, np.array([[2], [0]]), 9, axis=1)\nprint(x)`, "ScatterElements axis=1", "1,2,9,9,5,6"],
+  [`${np}a = np.array([0., 0, 0, 0])\nnp.add.at(a, [0, 2, 2], [1, 2, 3])`, "ScatterND reduction=add", "1,0,5,0"],
+  [`${np}a = np.array([[5, 5], [5, 5]])\ni = np.array([0, 1])\nj = np.array([1, 0])\nnp.subtract.at(a, (i, j), 2)`, "ScatterNDUpdate reduction=sub", "5,3,3,5"],
+  [`${np}np.maximum.at(np.array([0, 1, 2, 3]), np.array([0, 0]), np.array([7, 3]))`, "ScatterND reduction=max", "7,1,2,3"],
+  [`${np}${X}x[[1, 0]] = 0`, "ScatterND", "0,0,0,0,0,0"],
+  [`${np}${X}x[:, [2, 0]] = [[7, 8], [9, 10]]`, "ScatterUpdate", "8,2,7,10,5,9"],
+  [`${np}${X}y = x[[0, 1], [2, 0]]`, "GatherND", "3,4"],
+  [`${np}${X}y = x[:, np.array([2, 2])]`, "Gather axis=1", "3,3,6,6"],
+  [`x[i] += u\nx = np.array([0., 0])\ni = np.array([1, 1])\nu = np.array([2., 3])`, "ScatterND reduction=add", "0,5"],
+  [`${torch}x = torch.tensor([[0., 0, 0], [0, 0, 0]])\nsrc = torch.tensor([[1., 2, 3], [4, 5, 6]])\nindex = torch.tensor([[0, 1, 1]])\nx.scatter_(0, index, src)`, "ScatterElements", "1,0,0,0,2,3"],
+  [`${torch}y = torch.tensor([[0., 0, 0, 0], [0, 0, 0, 0]]).scatter_(1, torch.tensor([[2], [3]]), 1.5)`, "ScatterElements axis=1", "0,0,1.5,0,0,0,0,1.5"],
+  [`${torch}y = torch.scatter_add(torch.tensor([1., 1, 1]), 0, torch.tensor([0, 0, 2]), torch.tensor([1., 2., 3.]))`, "ScatterElements reduction=add", "4,1,4"],
+  [`${torch}src = torch.tensor([1., 2., 3., 4., 5., 6.])\nindex = torch.tensor([0, 1, 0, 1, 2, 1])\ninput = torch.tensor([1., 2., 3., 4.])\nprint(torch.scatter_reduce(input, 0, index, src, reduce="sum"))`, "ScatterElements reduction=add", "5,14,8,4"],
+  [`${torch}src = torch.tensor([1., 2., 3., 4., 5., 6.])\nindex = torch.tensor([0, 1, 0, 1, 2, 1])\ninput = torch.tensor([1., 2., 3., 4.])\ntorch.scatter_reduce(input, 0, index, src, reduce="sum", include_self=False)`, "ScatterElementsUpdate reduction=sum use_init_val=false", "4,12,5,4"],
+  [`${torch}t = torch.tensor([[1, 2], [3, 4]])\ntorch.gather(t, 1, torch.tensor([[0, 0], [1, 0]]))`, "GatherElements axis=1", "1,1,4,3"],
+  [`${torch}x = torch.tensor([[1., 1, 1], [1, 1, 1], [1, 1, 1]])\nt = torch.tensor([[1, 2, 3], [4, 5, 6]], dtype=torch.float)\nindex = torch.tensor([0, 2])\nx.index_add_(0, index, t)`, "ScatterND reduction=add", "2,3,4,1,1,1,5,6,7"],
+  [`${torch}x = torch.tensor([[0., 0, 0], [0, 0, 0]])\nx.index_put_((torch.tensor([0, 0]), torch.tensor([1, 1])), torch.tensor([2., 3.]), accumulate=True)`, "ScatterND reduction=add", "0,5,0,0,0,0"],
+  [`${torch}x = torch.tensor([[0, 1, 2], [3, 4, 5]])\ny = torch.index_select(x, 1, torch.tensor([2, 0]))`, "Gather axis=1", "2,0,5,3"],
+  [`${tf}t = tf.constant([0., 0, 0, 0])\nu = tf.tensor_scatter_nd_update(t, [[1], [3]], [5., 6.])`, "ScatterND", "0,5,0,6"],
+  [`${tf}u = tf.tensor_scatter_nd_sub(tf.constant([1., 1, 1]), tf.constant([[0], [0]]), tf.constant([1., 2.]))`, "ScatterNDUpdate reduction=sub", "-2,1,1"],
+  [`${tf}s = tf.scatter_nd(tf.constant([[4], [3], [1], [7]]), tf.constant([9, 10, 11, 12]), tf.constant([8]))\nprint(s)`, "ScatterND reduction=add", "0,11,0,10,9,0,0,12"],
+  [`${tf}g = tf.gather(tf.constant([[1, 2], [3, 4]]), [[0], [1]], batch_dims=1, axis=1)`, "Gather batch_dims=1", "1,4"],
+  [`${tf}g = tf.gather_nd([[1, 2], [3, 4]], [[0, 1]])`, "GatherND", "2"],
+  [`${tf}tf.math.unsorted_segment_sum(tf.constant([1., 2., 4.]), tf.constant([0, 2, 0]), num_segments=3)`, "ScatterND reduction=add", "5,0,2"],
+  [`${jnp}x = jnp.array([0., 0, 0])\ny = x.at[jnp.array([0, 0, 2])].add(jnp.array([1., 2., 3.]))`, "ScatterND reduction=add", "3,0,3"],
+  [`${jnp}y = jnp.array([[1., 1], [1, 1]]).at[[0, 1], [1, 0]].set(5.0)`, "ScatterND", "1,5,5,1"],
+  [`${jnp}x = jnp.array([0., 1, 2, 3])\ny = x.at[[3, 1]].get(mode="fill")`, "Gather", "3,1"],
+  [`import jax\n${jnp}y = jax.ops.segment_sum(jnp.array([1., 2., 4.]), jnp.array([1, 0, 1]))`, "ScatterND reduction=add", "2,5"],
+  [`import onnx\n${np}data = np.array([0, 0, 0], np.float32)\nindices = np.array([[1], [1]])\nupdates = np.array([2, 3], np.float32)\nnode = onnx.helper.make_node("ScatterND", inputs=["data", "indices", "updates"], outputs=["y"], reduction="add")`, "ScatterND reduction=add", "0,5,0"],
+  [`node = make_node("ScatterElements", ["x", "i", "u"], ["y"], axis=-1)\nx = np.array([0, 0, 0], np.float32)\ni = np.array([1])\nu = np.array([2], np.float32)`, "ScatterElements axis=-1", "0,2,0"],
+  [`const y = scatterND(tensor("float32", [3], [1, 2, 3]), tensor("int64", [2, 1], [0, 0]), tensor("float32", [2], [4, 5]), { reduction: "add" });`, "ScatterND reduction=add", "10,2,3"],
+  [`const x = tensor("float32", [2], [1, 2]);\nconst [y] = run({ domain: "openvino", op: "Gather", opset: 8, attributes: { "batch_dims": 0 } }, [x, [1, -1], 0]);\nconsole.log(y);`, "Gather", "2,2"],
+  [`x = np.array([[1, 2],  # the first row\n              [3, 4]])\n\n# swap\ny = x[[1, 0]]`, "Gather", "3,4,1,2"],
+  [`axis = -1\nx = np.array([[1, 2]])\ny = np.take(x, [0, 0, 1], axis=axis)`, "Gather axis=-1", "1,1,2"],
+];
+
+for (const [text, call, output] of READ) {
+  test(`read: ${text.replace(/^(?:import.*\n)*/, "").slice(0, 70)}`, () => {
+    const { call: found } = readCall(text);
+    assert.ok(found);
+    const { state } = found;
+    const words = Object.entries(state.attributes).map(([name, value]) => `${name}=${value}`);
+    assert.equal([state.op, ...words].join(" "), call);
+    const { node, inputs, faults } = readState(state);
+    assert.deepEqual(faults, []);
+    assert.equal(String(run(node, inputs)[0].toArray()), output);
+  });
+}
+
+test("what the page writes for ndscatter is read as the same call", () => {
+  let count = 0;
+  for (const [title, state] of CALLS) {
+    const text = asTypeScript(state);
+    const { call } = readCall(text);
+    assert.ok(call, text);
+    const [read, written] = [call.state, state].map(meaning);
+    assert.deepEqual(read, written, `${title}\n${text}`);
+    count++;
+  }
+  assert.ok(count > 1000, `${count}`);
+});
+
+/** A state as its tensors hold it: a text may write `1.0` for `1`. */
+function meaning(state: State) {
+  const version = resolve(state);
+  const { inputs, node } = readState(state);
+  // A typed -0 is 0, and so is an attribute that is left out.
+  const attributes = version.attributes.map(({ name, default: otherwise }) => {
+    const value = node.attributes?.[name] ?? otherwise;
+    return `${name} = ${value === 0 ? 0 : String(value)}`;
+  });
+  return {
+    op: `${version.domain}/${version.name}/${version.sinceVersion}`,
+    attributes,
+    inputs: inputs.map((one) => one && [one.dtype, one.shape, String(one.toArray())]),
+  };
+}
+
+/** What is not read is refused as a whole, with line and column and the reason. */
+// prettier-ignore
+const REFUSED: readonly (readonly [text: string, sentence: RegExp])[] = [
+  [`x = np.array([3, 1])\ny = np.sort(x)`, /^line 2, column 5: np\.sort\(x\) is not a call that is read$/],
+  [`y = torch.scatter_add(x, 0, [0], [1.])`, /^line 1, column 23: the text does not assign a list to x$/],
+  [`x = np.zeros(3)\nx[[0]] = 1`, /^line 2, column 1: a second call, and only one is read$/],
+  [`np.add.at(np.zeros(3), [0], [1])`, /^line 1, column 11: np\.zeros is not supported here: print the array/],
+  [`x = np.array([[1, 2], [3]])\ny = x[[0]]`, /expected a list of shape \[2\]/],
+  [`x = np.array([0, 1])\nfor i in range(3):\n    x[i] += 1`, /^line 2, column 5: expected the end of the line, got i$/],
+  [`y = torch.gather(torch.tensor([1]), 0, torch.tensor([0])).sum()`, /sum|is not a call that is read/],
+  [`x = np.array([1, 2])\ny = x[x > 1]`, /the text does not assign|is not|bool/],
+  [`x = np.array([1, 2])\ny = x[[True, False]]`, /a boolean mask is not supported here/],
+  [`x = np.array([1, 2])\nx = np.array([1, 2])\ny = x[[0]]`, /x is assigned twice/],
+  [`np.add.at([1], [0], [1], 7)`, /no parameter for the argument/],
+  [`x = torch.tensor([0.])\nx.index_add_(0, torch.tensor([0]), torch.tensor([1.]), alpha=2)`, /alpha is not supported/],
+  [`node = helper.make_node("Softmax", ["x"], ["y"])`, /Softmax is not a scatter or gather/],
+  [`x = np.array([1, 2\ny = 3`, /expected \), got =|expected \], got =/],
+  [`x = )`, /^line 1, column 5: expected a value, got \)$/],
+  [`torch.gather([1, 2], [0])`, /needs the argument index/],
+];
+
+for (const [text, sentence] of REFUSED) {
+  test(`refused: ${text.slice(-60)}`, () => {
+    const found = attempt(() => readCall(text));
+    assert.ok("error" in found, JSON.stringify(found));
+    assert.match(found.error, sentence);
+  });
+}
