@@ -11,14 +11,11 @@ export {
   type OpenOptions,
 } from "../arrays/zarr/open.ts";
 export {
-  createGroup,
   openGroup,
-  type CreateGroupOptions,
   type GroupMember,
   type GroupOptions,
   type ZarrGroup,
 } from "../arrays/zarr/group.ts";
-export { append, resize, type AppendOptions } from "../arrays/zarr/resize.ts";
 export type { ZarrArray, StoredChunks } from "../arrays/zarr/array.ts";
 export type { CreateOptions } from "../arrays/zarr/create.ts";
 export type { OwnCodec, OwnCodecs } from "../arrays/zarr/codecs/own.ts";

@@ -84,12 +84,16 @@ test("a chunk at the end of an axis is padded in memory", async () => {
   assert.deepEqual(await heldOf({ shape: [1500, 300] }), [1, 1]);
 });
 
-test("memory that is released is gone, unless it is short or shared", async () => {
+test("memory that is released is used again or gone, unless it is short or shared", async () => {
   const buffers = new Buffers();
-  const [long, short] = [new Uint8Array(2 ** 16), new Uint8Array(2 ** 12)];
+  const [long, kept, short] = [2 ** 23, 2 ** 16, 2 ** 12].map((size) => new Uint8Array(size));
   const shared = new Uint8Array(new SharedArrayBuffer(2 ** 16));
-  for (const bytes of [long, short, shared]) buffers.release(bytes);
+  for (const bytes of [long, kept, short, shared]) buffers.release(bytes);
   assert.deepEqual([long.length, short.length, shared.length], [0, 2 ** 12, 2 ** 16]);
+  const [again, another] = [buffers.allocate(2 ** 15), buffers.allocate(2 ** 15)];
+  assert.equal(again.length, 2 ** 15);
+  assert.equal(again.buffer, kept.buffer);
+  for (const own of [kept, short, shared]) assert.notEqual(another.buffer, own.buffer);
   // What an action had is freed behind it where it is too much to keep.
   let had: Uint8Array = new Uint8Array(1);
   await buffers.use(2 ** 23, async (buffer) => {

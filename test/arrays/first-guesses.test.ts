@@ -16,6 +16,7 @@ import * as zarr from "../../src/entries/zarr.ts";
 import type { ErrorCode } from "../../src/core/errors.ts";
 import { tensor } from "../../src/core/tensor/tensor.ts";
 import { assertRejectedCode, type Facts } from "../support/refusal.ts";
+import { consolidate, writeGroup } from "../support/groups.ts";
 import { makeHome } from "../support/job-files.ts";
 
 const folder = makeHome();
@@ -107,9 +108,6 @@ const ROWS: readonly (readonly [name: string, code: ErrorCode, facts: Facts, wor
   ["createArray with a DataView as shape", "attribute", { key: "shape", got: "a DataView" }, /list of integers/,
     made({ shape: runInNewContext("new DataView(new ArrayBuffer(8))") })],
   ["createArray below a file", "attribute", { key: "location" }, /is a file/, () => zarr.createArray(at("note.txt/a.zarr"), NEW)],
-  ["createGroup at a file", "attribute", { key: "location" }, /is a file/, () => zarr.createGroup(at("note.txt"))],
-  ["createGroup with a list of attributes", "attribute", { key: "attributes" }, /object/,
-    () => loose(zarr.createGroup)(at("new.zarr"), { attributes: [1] })],
   ["createPending without options", "attribute", { key: "options" }, /undefined/, pending(undefined)],
   ["createPending with a number as shape", "attribute", { key: "shape", got: 2 }, /list of integers/, pending({ dtype: "int8", shape: 2 })],
   ["createPending with a hole in the shape", "shape-mismatch", { key: "the shape", axis: 0 }, /integers/,
@@ -118,10 +116,6 @@ const ROWS: readonly (readonly [name: string, code: ErrorCode, facts: Facts, wor
     () => zarr.createPending(at("note.txt/x.npy"), { dtype: "int8", shape: [2] })],
   ["createPending with a hole in the chunk shape", "shape-mismatch", {}, /contiguous/,
     pending({ dtype: "int8", shape: [2], chunkShape: Array(1) })],
-  ["append to a path", "attribute", { key: "array", got: "a.zarr" }, /openArray/, () => loose(zarr.append)("a.zarr", values)],
-  ["append with a word for onProgress", "attribute", { key: "onProgress" }, /function/,
-    () => loose(zarr.append)(array, values, { onProgress: "x" })],
-  ["resize of a promise", "attribute", { key: "array", got: "a Promise (await it)" }, /await it/, () => loose(zarr.resize)(later, [1, 2])],
   ["scatterChunked of paths", "attribute", { key: "data", got: "a.zarr" }, /await openArray/,
     scatter("a.zarr", "i.zarr", "u.zarr", { out: at("new.zarr") })],
   ["scatterChunked of a promise", "attribute", { key: "data", got: "a Promise (await it)" }, /await it/,
@@ -191,10 +185,10 @@ test("a shape may be a typed array", async () => {
 });
 
 test("attributes of the maximum depth are read, also from consolidated metadata", async () => {
-  const group = await zarr.createGroup(at("deep.zarr"));
+  writeGroup(at("deep.zarr"));
   const nested = (levels: number): object => (levels === 0 ? {} : { a: nested(levels - 1) });
   await zarr.createArray(at("deep.zarr/a"), { ...NEW, attributes: nested(96) as never });
-  await group.consolidate();
+  consolidate(at("deep.zarr"));
   assert.equal((await (await zarr.openGroup(at("deep.zarr"))).members()).length, 1);
   await assertRejectedCode("attribute", { limit: 96 }, () =>
     zarr.createArray(at("deep.zarr/b"), { ...NEW, attributes: nested(97) as never }),

@@ -109,8 +109,6 @@ const CALLS: Readonly<Record<string, Call>> = {
   createPending: (extra) =>
     zarr.createPending("none.zarr", { dtype: "int8", shape: [1], chunkShape: [1], ...extra }),
   openGroup: (extra) => zarr.openGroup("none.zarr", extra),
-  createGroup: (extra) => zarr.createGroup("none.zarr", extra),
-  append: (extra) => zarr.append(array, data as never, extra),
   scatterChunked: (extra) =>
     chunked.scatterChunked(array, array, array, { out: "none.npy", threads: 0, ...extra } as never),
   gatherChunked: (extra) =>
@@ -168,7 +166,7 @@ test("keys that belong elsewhere are refused", () => {
 const WITHOUT =
   "isDType isTensorError TensorError equals firstDifference full printScalar printShape resolve roleOf " +
   "compareVersions dialects operators printShortage tensor toRuntime typesOf zeros explain readNpy writeNpy checkFree " +
-  "describeJob diskRate findJobs jobFailure openJob remainingTasks removeJob taskRate workersOf resize " +
+  "describeJob diskRate findJobs jobFailure openJob remainingTasks removeJob taskRate workersOf " +
   "constant comparedValues externalFiles extractNode indexedSizes inferTypes inspectModel listNodes neededFor NodeIndex " +
   "modelNotes nodeCall runModel runNode unsupportedOperators writeModel writeTensor readIR writeIR";
 

@@ -9,7 +9,7 @@ import { runJob } from "../../src/arrays/chunked/run/run-job.ts";
 import { gatherND, scatterND } from "../../src/core/functions.ts";
 import { equals } from "../../src/core/tensor/compare.ts";
 import { tensor, type Tensor } from "../../src/core/tensor/tensor.ts";
-import { append, openArray, resize } from "../../src/entries/zarr.ts";
+import { openArray } from "../../src/entries/zarr.ts";
 import { add, makeHome, MEMORY, store } from "../support/job-files.ts";
 import { setLimits } from "../support/limits.ts";
 import { Disk } from "../support/power-loss.ts";
@@ -91,42 +91,5 @@ test(`${CRASHES} crashes of the machine: every job goes on, and ends with the ri
       restore();
       fs.rmSync(home, { recursive: true });
     }
-  }
-});
-
-test(`${CRASHES} crashes of the machine: an array that changes its shape is as it was before, or after`, async () => {
-  for (let crash = 0; crash < CRASHES; crash++) {
-    const home = makeHome();
-    const [rows, more, other] = [1 + random(12), 1 + random(9), random(20)];
-    const shape = [rows, COLUMNS];
-    const own = tensor("float32", shape, floats(rows * COLUMNS));
-    await store(path.join(home, "a.zarr"), own, [4, 3]);
-    // What an array that was larger has left behind must not come back.
-    await append(await openArray(path.join(home, "a.zarr")), own);
-    const metadata = path.join(home, "a.zarr", "zarr.json");
-    fs.writeFileSync(
-      metadata,
-      JSON.stringify({ ...JSON.parse(fs.readFileSync(metadata, "utf8")), shape }),
-    );
-    const values = tensor("float32", [more, COLUMNS], floats(more * COLUMNS));
-    const isAppend = crash % 2 === 0;
-    const change = async (): Promise<void> => {
-      const array = await openArray(path.join(home, "a.zarr"));
-      if (isAppend) await append(array, values);
-      else await resize(array, [other, COLUMNS]);
-    };
-    const now = [...own.data];
-    const then = isAppend
-      ? [...now, ...values.data]
-      : Array.from({ length: other * COLUMNS }, (_, at) => now[at] ?? 0);
-    const disk = new Disk(home);
-    await disk.record(change);
-    const step = random(disk.steps + 1);
-    disk.crash(step, random);
-    const where = `SEED=${SEED}, crash ${crash} after step ${step} of ${disk.steps}`;
-    const array = await openArray(path.join(home, "a.zarr"));
-    const isOld = array.shape[0] === rows;
-    assert.deepEqual([...(await array.read()).data], isOld ? now : then, where);
-    fs.rmSync(home, { recursive: true });
   }
 });

@@ -56,14 +56,13 @@ def store_by_dask(array, values, box):
 
 
 def members(request):
-    """Creates a group with the named arrays, if any, and lists a group from its consolidated metadata."""
+    """Creates a group with the named arrays, and lists it from its consolidated metadata."""
     place = request["path"]
-    if "arrays" in request:
-        attributes = json.loads(request["attributes"])
-        root = zarr.create_group(place, zarr_format=request["format"], attributes=attributes)
-        for name in request["arrays"]:
-            root.create_array(name, shape=(4,), chunks=(3,), dtype="i4", attributes=attributes)[...] = np.arange(4)
-        zarr.consolidate_metadata(place)
+    attributes = json.loads(request["attributes"])
+    root = zarr.create_group(place, zarr_format=request["format"], attributes=attributes)
+    for name in request["arrays"]:
+        root.create_array(name, shape=(4,), chunks=(3,), dtype="i4", attributes=attributes)[...] = np.arange(4)
+    zarr.consolidate_metadata(place)
     root = zarr.open_consolidated(place)
     arrays = {name: [one.shape, dict(one.attrs)] for name, one in root.members(None) if isinstance(one, zarr.Array)}
     return {"listing": json.dumps({"attributes": dict(root.attrs), "arrays": arrays}, ensure_ascii=False)}

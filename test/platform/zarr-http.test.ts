@@ -7,10 +7,11 @@ import * as path from "node:path";
 import { after, before, beforeEach, test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { writeNpy } from "../../src/entries/npy.ts";
-import { createArray, createGroup, openArray, openGroup } from "../../src/entries/zarr.ts";
+import { createArray, openArray, openGroup } from "../../src/entries/zarr.ts";
 import type { ErrorCode } from "../../src/core/errors.ts";
 import { equals } from "../../src/core/tensor/compare.ts";
 import { tensor, type Tensor } from "../../src/core/tensor/tensor.ts";
+import { consolidate, writeGroup } from "../support/groups.ts";
 import {
   etagOf,
   rangeOf,
@@ -47,9 +48,9 @@ before(async () => {
     });
   await (await make("v3.zarr")).write(VALUES);
   await (await make("shards.zarr", [6, 4])).write(VALUES);
-  await createGroup(path.join(home, "group.zarr"));
+  writeGroup(path.join(home, "group.zarr"));
   await (await make("group.zarr/some name")).write(VALUES);
-  await (await openGroup(path.join(home, "group.zarr"))).consolidate();
+  consolidate(path.join(home, "group.zarr"));
   fs.writeFileSync(path.join(home, "a.npy"), writeNpy(VALUES));
   writeV2(path.join(home, "v2.zarr"));
   server = await serveFiles(home);

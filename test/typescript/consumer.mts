@@ -42,7 +42,7 @@ import {
 import { readIR, writeIR } from "ndscatter/openvino";
 import { compareVersions, resolve } from "ndscatter/operators";
 import { createGpuEngine, type GpuTensor } from "ndscatter/webgpu";
-import { createArray, createGroup, openArray, type OpenOptions } from "ndscatter/zarr";
+import { createArray, openArray, openGroup, type OpenOptions } from "ndscatter/zarr";
 
 /** Accepts a value of exactly the type `T`. */
 type Exactly<T> = <U>(value: U, same: Same<T, U>) => void;
@@ -128,7 +128,8 @@ export async function arrays(signal: OpenOptions["signal"]): Promise<void> {
   const array = await openArray("s3://bucket/array", { s3: settings, signal, onNote: perhaps });
   const part: Tensor = await array.slice([0, 2]).read();
   await createArray("new.zarr", { like: array, codecs: perhaps, dtype: part.dtype });
-  await createGroup("group.zarr", { attributes: { title: "ndscatter" }, signal });
+  const group = await openGroup("group.zarr", { signal });
+  for (const { name } of await group.members()) await group.open(name);
   await scatterChunked(array, array, array, { out: "out.zarr", signal, memory: perhaps });
   for (const { folder } of await findJobs("jobs")) await runJob(folder ?? "job", { signal });
   const pool = await startPool({ threads: 2 });

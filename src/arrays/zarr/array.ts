@@ -37,8 +37,7 @@ import { heldBytes } from "./chunks/held.ts";
 import { printJson, type JsonObject } from "./json.ts";
 import { nestedKeys, parseKey, printKey, type Codec, type Metadata } from "./metadata.ts";
 import { checkEncodable, makePipeline, mostStored, type Pipeline } from "./chunks/pipeline.ts";
-import { changedSince } from "./read-key.ts";
-import { stagingOf, type Source, type ArrayStore, type StoredObject } from "./stores/store.ts";
+import { stagingOf, type Source, type ArrayStore } from "./stores/store.ts";
 
 /** The number and total size of the stored chunks. */
 export interface StoredChunks {
@@ -67,23 +66,16 @@ export class ZarrArray extends BaseArray implements PendingArray {
   /** For internal use. */
   readonly metadata: Metadata;
   readonly store: ArrayStore;
-  /** False after the array's metadata has changed, because this object would pad chunks for the old shape. */
-  isCurrent = true;
   /** Checks whether the job that had partly changed the array is still unfinished. */
   findUnfinished: (() => Promise<Unfinished | null>) | null = null;
-  readonly #isDurable: boolean;
   readonly #pipeline: Pipeline;
   readonly #buffers = new Buffers();
   /** The cached result of `printEncoding`, which takes 10 µs to compute per copied chunk. */
   #encoding: string | null = null;
 
-  /**
-   * For internal use by callers that check the arguments.
-   * @param isDurable true if a chunk must be synced before it replaces another chunk; otherwise a crash may empty it
-   */
-  constructor(store: ArrayStore, metadata: Metadata, fingerprint: string, isDurable = false) {
+  /** For internal use by callers that check the arguments. */
+  constructor(store: ArrayStore, metadata: Metadata, fingerprint: string) {
     super();
-    this.#isDurable = isDurable;
     this.store = store;
     this.metadata = metadata;
     this.location = { format: "zarr", path: store.path };
@@ -226,7 +218,7 @@ export class ZarrArray extends BaseArray implements PendingArray {
     const { at: checked, bytes } = checkChunkBytes(at, from, this, "from");
     this.checkWritable();
     const key = printKey(this.metadata.keys, checked);
-    await this.#encode(checked, bytes, (parts) => this.store.put(key, parts, this.#isDurable));
+    await this.#encode(checked, bytes, (parts) => this.store.put(key, parts));
   }
 
   async stageChunk(at: readonly number[], from: Uint8Array, name: string): Promise<number> {
@@ -315,8 +307,9 @@ export class ZarrArray extends BaseArray implements PendingArray {
   async stored(): Promise<StoredChunks> {
     const grid = gridOf(this.shape, this.chunkShape);
     let [chunks, bytes] = [0, 0];
-    for await (const { at, size } of listChunks(this)) {
-      if (at.some((one, axis) => one >= grid[axis])) continue;
+    for await (const { key, size } of this.store.list()) {
+      const at = parseKey(this.metadata.keys, grid.length, key);
+      if (at === null || at.some((one, axis) => one >= grid[axis])) continue;
       chunks++;
       bytes += size;
     }
@@ -325,22 +318,10 @@ export class ZarrArray extends BaseArray implements PendingArray {
 
   /**
    * For internal use.
-   * @throws TensorError `attribute` for a codec that supports only reading, and for an array whose shape has changed
+   * @throws TensorError `attribute` for a codec that supports only reading
    */
   checkWritable(): void {
-    if (!this.isCurrent) throw changedSince(this.store);
     checkEncodable(this.#pipeline, this.store.path);
-  }
-}
-
-/** Lists all stored chunks with their coordinates, including chunks beyond the shape. */
-export async function* listChunks({
-  store,
-  metadata: { keys, shape },
-}: ZarrArray): AsyncGenerator<StoredObject & { readonly at: readonly number[] }> {
-  for await (const one of store.list()) {
-    const at = parseKey(keys, shape.length, one.key);
-    if (at !== null) yield { ...one, at };
   }
 }
 

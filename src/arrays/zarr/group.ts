@@ -1,27 +1,19 @@
 /**
- * Opens and creates Zarr groups, which are folders that contain arrays and groups. Consolidated metadata lists all
- * members of a group in one file.
+ * Opens Zarr groups, which are folders that contain arrays and groups. Consolidated metadata lists all members of a
+ * group in one file, which servers without listings need.
  */
 
 import { factOf, optionsOf, printValue, wrongValue } from "../../core/foreign.ts";
 import type { ChunkedArray } from "../boxes/array.ts";
-import { malformed, TensorError, unsupported } from "../../core/errors.ts";
+import { malformed, unsupported } from "../../core/errors.ts";
 import { objectIn } from "./fields.ts";
-import {
-  isObject,
-  MAX_JSON_BYTES,
-  parseJson,
-  printJson,
-  withMember,
-  type JsonObject,
-} from "./json.ts";
-import { checkNode, newAttributes, parseAttributes, wrongFormat } from "./metadata.ts";
+import { isObject, parseJson, type JsonObject } from "./json.ts";
+import { checkNode, parseAttributes, wrongFormat } from "./metadata.ts";
 import { moduleOfNode } from "../boxes/node.ts";
 import { within } from "../boxes/urls.ts";
-import { absentGroup, unblocked } from "./absent.ts";
+import { absentGroup } from "./absent.ts";
 import { storeOf, type Location } from "./locate.ts";
-import { encodeText, openArray } from "./open.ts";
-import { isFree } from "./room.ts";
+import { openArray } from "./open.ts";
 import { Forbidden, readKey } from "./read-key.ts";
 import { STORE_OPTIONS, type StoreOptions } from "./stores/store-options.ts";
 import type { ArrayStore } from "./stores/store.ts";
@@ -29,102 +21,31 @@ import type { ArrayStore } from "./stores/store.ts";
 /** Options of `openGroup`, which also apply to the arrays of the group. */
 export type GroupOptions = StoreOptions;
 
-/** Options of `createGroup`. */
-export interface CreateGroupOptions extends GroupOptions {
-  readonly attributes?: JsonObject | undefined;
-}
-
 /** An array or a group inside a group, at any depth. */
 export interface GroupMember {
   /** The path of the member: the names of enclosing groups and the member's name, separated by slashes. */
   readonly name: string;
   readonly kind: "array" | "group";
-  /** The metadata of the member; for an array, with its shape and data type. */
-  readonly metadata: JsonObject;
 }
 
-/** A Zarr v3 or v2 group. Returned by `openGroup` and `createGroup`. */
-export class ZarrGroup {
+/** A Zarr v3 or v2 group. Returned by `openGroup`. */
+export interface ZarrGroup {
   /** An absolute path, or a URL. */
   readonly path: string;
   /** The Zarr version. */
   readonly version: 2 | 3;
   readonly attributes: JsonObject;
-  /** True if the group has consolidated metadata, which may be outdated. */
-  readonly isConsolidated: boolean;
-  readonly #store: ArrayStore;
-  readonly #own: OwnMetadata;
-  readonly #opened: Opened;
-
-  /** For internal use. */
-  constructor(store: ArrayStore, own: OwnMetadata, opened: Opened) {
-    this.path = store.path;
-    this.version = own.version;
-    this.attributes = own.attributes;
-    this.isConsolidated = own.members !== null;
-    this.#store = store;
-    this.#own = own;
-    this.#opened = opened;
-  }
-
   /**
-   * Lists all arrays and groups below this group, sorted by name. The list comes from the consolidated metadata or,
-   * without such metadata, from a search of the store.
+   * Lists all arrays and groups below this group, sorted by name. The list comes from the consolidated metadata, which
+   * may be outdated, or, without such metadata, from a search of the store.
    * @throws TensorError `engine` if the group has no consolidated metadata and the server cannot list objects
    */
-  async members(): Promise<readonly GroupMember[]> {
-    return this.#own.members ?? findMembers(this.#store, this.version);
-  }
-
+  members(): Promise<readonly GroupMember[]>;
   /**
-   * Opens an array below this group by name. The array's own metadata is read, because consolidated metadata may be
-   * outdated.
+   * Opens an array below this group by name. The array's own metadata is read.
    * @throws TensorError `attribute` for a name that leads out of the group; the errors of `openArray`
    */
-  async open(name: string): Promise<ChunkedArray> {
-    if (typeof name !== "string" || !isInside(name)) {
-      const must = `the name of an array in a group must be a path such as "temperature" or "a/b"`;
-      throw wrongValue("attribute", must, name, { key: "name" });
-    }
-    const { location, options } = this.#opened;
-    if (typeof location === "string") return openArray(within(location, name), options);
-    const path = [options.path, name].filter(Boolean).join("/");
-    return openArray(location, { ...options, path });
-  }
-
-  /**
-   * Writes the metadata of all members into the group's metadata, so that readers need only one request.
-   * @returns the updated group
-   * @throws TensorError `too-large` if the metadata exceeds the size limit of a file
-   */
-  async consolidate(): Promise<ZarrGroup> {
-    const store = this.#store;
-    const [key, json] = await listIn(store, await findMembers(store, this.version), this.version);
-    const text = encodeText(`${printJson(json)}\n`);
-    if (text.length > MAX_JSON_BYTES) {
-      const sentence = `the metadata of the members of ${store.path} take ${text.length} bytes`;
-      const must = `a metadata file may have at most ${MAX_JSON_BYTES}; consolidate its subgroups instead`;
-      const fields = { file: store.path, got: text.length, limit: MAX_JSON_BYTES };
-      throw new TensorError("too-large", `${sentence}, but ${must}`, fields);
-    }
-    // Metadata that would be nested too deeply is rejected here, because the group could not be opened afterwards.
-    parseJson(text, `${key} of ${store.path}`);
-    await store.put(key, [text], true);
-    return openGroup(this.#opened.location, this.#opened.options);
-  }
-}
-
-/** The options with which a group was opened, and which also apply to its arrays. */
-interface Opened {
-  readonly location: Location;
-  readonly options: GroupOptions;
-}
-
-interface OwnMetadata {
-  readonly version: 2 | 3;
-  readonly attributes: JsonObject;
-  /** The members in the consolidated metadata, or null without consolidated metadata. */
-  readonly members: readonly GroupMember[] | null;
+  open(name: string): Promise<ChunkedArray>;
 }
 
 /**
@@ -137,9 +58,10 @@ interface OwnMetadata {
  *
  * @example
  * ```ts
- * await createGroup("g.zarr", { attributes: { title: "weather" } });
- * const { attributes, version } = await openGroup("g.zarr");
- * console.log(version, attributes["title"]); // 3 weather
+ * const metadata = '{"zarr_format": 3, "node_type": "group", "attributes": {"title": "weather"}}';
+ * const store = new Map([["zarr.json", new TextEncoder().encode(metadata)]]);
+ * await createArray(store, { path: "rain", dtype: "int32", shape: [2], chunkShape: [2] });
+ * console.log(await (await openGroup(store)).members()); // [{ name: "rain", kind: "array" }]
  * ```
  */
 export async function openGroup(
@@ -149,38 +71,20 @@ export async function openGroup(
   const given = optionsOf(options, STORE_OPTIONS, {}) as GroupOptions;
   const store = await storeOf(location, given);
   const own = await readGroup(store);
-  if (own !== null) return new ZarrGroup(store, own, { location, options: given });
-  throw await absentGroup(store);
-}
-
-/**
- * Creates an empty Zarr v3 group. To create an array or a group inside a group, use its path.
- *
- * @param location a path, a URL of an object store, or a store of the caller, which may be a Map
- * @param options the group's `attributes`, and settings for the store
- * @throws TensorError `attribute` if the location holds an array or a group, or an option is wrong
- *
- * @example
- * ```ts
- * const group = await createGroup("weather.zarr", { attributes: { title: "weather" } });
- * await createArray("weather.zarr/rain", { dtype: "int32", shape: [2], chunkShape: [2] });
- * console.log(group.attributes["title"]); // weather
- * ```
- */
-export async function createGroup(
-  location: Location,
-  options: CreateGroupOptions = {},
-): Promise<ZarrGroup> {
-  const names = ["attributes", ...STORE_OPTIONS];
-  const own = optionsOf(options, names, {}, "options", { attrs: "attributes" });
-  const { attributes = {}, ...given } = own as CreateGroupOptions;
-  const store = await storeOf(location, given);
-  const json = { zarr_format: 3, node_type: "group", attributes: newAttributes(attributes) };
-  const text = encodeText(`${printJson(json)}\n`);
-  if ((await isFree(store)) && (await unblocked(store, () => store.putNew("zarr.json", [text]))))
-    return openGroup(location, given);
-  const sentence = `${store.path} already holds an array or a group; choose another path`;
-  throw new TensorError("attribute", sentence, { key: "location", file: store.path });
+  if (own === null) throw await absentGroup(store);
+  const { version, attributes, members } = own;
+  return {
+    ...{ path: store.path, version, attributes },
+    members: async () => members ?? findMembers(store, version),
+    async open(name) {
+      if (typeof name !== "string" || !isInside(name)) {
+        const must = `the name of an array in a group must be a path such as "temperature" or "a/b"`;
+        throw wrongValue("attribute", must, name, { key: "name" });
+      }
+      if (typeof location === "string") return openArray(within(location, name), given);
+      return openArray(location, { ...given, path: [given.path, name].filter(Boolean).join("/") });
+    },
+  };
 }
 
 /** Reads a metadata object, or returns null if the object does not exist. */
@@ -193,8 +97,11 @@ async function readMetadata(
   return text === null ? null : parseJson(text, `${key} of ${store.path}`);
 }
 
-/** Reads the metadata of the group in a store, or returns null without a group. */
-async function readGroup(store: ArrayStore): Promise<OwnMetadata | null> {
+/**
+ * Reads the metadata of the group in a store, or returns null without a group. `members` are those in the consolidated
+ * metadata, or null without consolidated metadata.
+ */
+async function readGroup(store: ArrayStore) {
   const forbidden = new Forbidden();
   const read: Forbidden["read"] = (...given) => forbidden.read(...given);
   const { path } = store;
@@ -205,7 +112,7 @@ async function readGroup(store: ArrayStore): Promise<OwnMetadata | null> {
     // Consolidated metadata of an unknown kind is ignored.
     const { consolidated_metadata: list } = json;
     const isInline = isObject(list) && list.kind === "inline";
-    return { version: 3, attributes, members: isInline ? membersIn(list, 3, path) : null };
+    return { version: 3, attributes, members: isInline ? membersIn(list, 3, path) : null } as const;
   }
   const old = await readMetadata(store, ".zgroup", read);
   if (old === null) {
@@ -215,7 +122,7 @@ async function readGroup(store: ArrayStore): Promise<OwnMetadata | null> {
   if (old.zarr_format !== 2) throw wrongFormat(".zgroup", old, path, [2]);
   const attributes = (await readMetadata(store, ".zattrs", read)) ?? {};
   const list = await readMetadata(store, ".zmetadata", read);
-  return { version: 2, attributes, members: list === null ? null : membersIn(list, 2, path) };
+  return { version: 2, attributes, members: list && membersIn(list, 2, path) } as const;
 }
 
 /**
@@ -230,38 +137,15 @@ function membersIn(list: JsonObject, version: 2 | 3, where: string): GroupMember
     const [, name, file] = isOld ? (/^(.+)\/\.z(array|group)$/s.exec(key) ?? []) : ["", key];
     if (name === undefined || (isOld && !isObject(metadata))) return [];
     const kind = isOld ? file : isObject(metadata) && metadata.node_type;
-    if ((kind !== "array" && kind !== "group") || !isInside(name)) {
-      throw malformed(`the ${title} must name members of the group, got ${printValue(key)}`);
-    }
-    return [{ name, kind, metadata: metadata as JsonObject }];
+    if (isKind(kind) && isInside(name)) return [{ name, kind }];
+    throw malformed(`the ${title} must name members of the group, got ${printValue(key)}`);
   });
   return members.toSorted(byName);
 }
 
 const byName = (a: GroupMember, b: GroupMember): number => (a.name < b.name ? -1 : 1);
 
-/** Returns the key and the contents of the file that lists the members of a group. */
-async function listIn(
-  store: ArrayStore,
-  members: readonly GroupMember[],
-  version: 2 | 3,
-): Promise<[key: string, json: JsonObject]> {
-  if (version === 3) {
-    const metadata = Object.fromEntries(members.map(({ name, metadata }) => [name, metadata]));
-    const list = { kind: "inline", must_understand: false, metadata };
-    const own = await readMetadata(store, "zarr.json");
-    if (own === null) throw await absentGroup(store);
-    return ["zarr.json", withMember(own, "consolidated_metadata", list)];
-  }
-  const files = members.map(({ name, kind, metadata }) => [`${name}/.z${kind}`, metadata] as const);
-  const metadata = new Map<string, JsonObject>(files);
-  for (const key of [".zgroup", ".zattrs", ...members.map(({ name }) => `${name}/.zattrs`)]) {
-    // oxlint-disable-next-line no-await-in-loop
-    const json = await readMetadata(store, key);
-    if (json !== null) metadata.set(key, json);
-  }
-  return [".zmetadata", { zarr_consolidated_format: 1, metadata: Object.fromEntries(metadata) }];
-}
+const isKind = (kind: unknown): kind is GroupMember["kind"] => kind === "array" || kind === "group";
 
 /**
  * The maximum depth of nested groups; real files have two or three levels. Without this limit, a link to a parent
@@ -270,44 +154,44 @@ async function listIn(
 const MAX_DEPTH = 16;
 
 /** Finds the arrays and groups below a group, without searching inside arrays. */
-async function findMembers(
-  store: ArrayStore,
-  version: 2 | 3,
-  prefix = "",
-  found: GroupMember[] = [],
-): Promise<GroupMember[]> {
-  if (prefix.split("/").length > MAX_DEPTH) {
-    const sentence = `the groups of ${store.path} are nested more than ${MAX_DEPTH} levels deep`;
-    throw unsupported(sentence, { file: store.path, limit: MAX_DEPTH });
-  }
-  for (const folder of await store.folders(prefix)) {
-    const name = `${prefix}${folder}`;
-    // oxlint-disable-next-line no-await-in-loop
-    const member = folder === ".ndscatter" ? null : await readMember(store, version, name);
-    if (member === null) continue;
-    if (!isInside(folder)) {
-      const sentence = `${store.path} has a member ${printValue(name)}, which cannot be opened by this name`;
-      throw unsupported(`${sentence}; rename its folder`);
+async function findMembers(store: ArrayStore, version: 2 | 3): Promise<GroupMember[]> {
+  const found: GroupMember[] = [];
+  const prefixes = [""];
+  // Depth first, so that an endless link reaches the limit soon.
+  for (let prefix = prefixes.pop(); prefix !== undefined; prefix = prefixes.pop()) {
+    if (prefix.split("/").length > MAX_DEPTH) {
+      const sentence = `the groups of ${store.path} are nested more than ${MAX_DEPTH} levels deep`;
+      throw unsupported(sentence, { file: store.path, limit: MAX_DEPTH });
     }
-    found.push(member);
     // oxlint-disable-next-line no-await-in-loop
-    if (member.kind === "group") await findMembers(store, version, `${name}/`, found);
+    for (const folder of await store.folders(prefix)) {
+      const name = `${prefix}${folder}`;
+      // oxlint-disable-next-line no-await-in-loop
+      const kind = folder === ".ndscatter" ? null : await kindOf(store, version, name);
+      if (kind === null) continue;
+      if (!isInside(folder)) {
+        const sentence = `${store.path} has a member ${printValue(name)}, which cannot be opened by this name`;
+        throw unsupported(`${sentence}; rename its folder`);
+      }
+      found.push({ name, kind });
+      if (kind === "group") prefixes.push(`${name}/`);
+    }
   }
   return found.toSorted(byName);
 }
 
-async function readMember(
+/** Returns the kind of the node in a folder, or null for a folder without metadata. */
+async function kindOf(
   store: ArrayStore,
   version: 2 | 3,
   name: string,
-): Promise<GroupMember | null> {
-  const files = version === 3 ? ["zarr.json"] : [".zarray", ".zgroup"];
-  for (const file of files) {
+): Promise<GroupMember["kind"] | null> {
+  for (const file of version === 3 ? ["zarr.json"] : [".zarray", ".zgroup"]) {
     // oxlint-disable-next-line no-await-in-loop
     const metadata = await readMetadata(store, `${name}/${file}`);
     if (metadata === null) continue;
     const kind = version === 3 ? metadata.node_type : file.slice(2);
-    if (kind === "array" || kind === "group") return { name, kind, metadata };
+    if (isKind(kind)) return kind;
     const allowed = ["array", "group"];
     const sentence = `${name} of ${store.path} must be "array" or "group", got ${printValue(kind)}`;
     throw malformed(sentence, { key: name, file: store.path, got: factOf(kind), allowed });

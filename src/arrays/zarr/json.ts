@@ -169,15 +169,6 @@ function restore(parent: object, numbers: readonly string[], names: string[]): v
 }
 
 /**
- * Returns an object with one member replaced or added. All numbers keep their text, because Python reads 1.0 as a float
- * but 1 as an int.
- */
-export function withMember(object: JsonObject, name: string, value: Json): JsonObject {
-  const copy: JsonObject = { ...object, [name]: value };
-  return Object.defineProperty(copy, TEXTS, { value: textsIn(object) });
-}
-
-/**
  * Prints `value` as JSON. A parsed number is printed exactly as in the original file. Values that JSON lacks, such as
  * NaN, are printed in a form that Python and this parser accept. `text` is the original text of a parsed number.
  */

@@ -304,4 +304,4 @@ async function openIn(
   return new ZarrArray(store, withOwn, await fingerprintOf(older));
 }
 
-export const encodeText = (text: string): Uint8Array => new TextEncoder().encode(text);
+const encodeText = (text: string): Uint8Array => new TextEncoder().encode(text);

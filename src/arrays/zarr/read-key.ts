@@ -1,6 +1,6 @@
 /** Reads metadata from stores. */
 
-import { isTensorError, TensorError, unsupported } from "../../core/errors.ts";
+import { isTensorError, unsupported } from "../../core/errors.ts";
 import { MAX_JSON_BYTES } from "./json.ts";
 import { readAll, type Source, type ArrayStore } from "./stores/store.ts";
 
@@ -58,11 +58,3 @@ export async function fingerprintOf(metadata: Uint8Array): Promise<string> {
   const digits = [...new Uint8Array(hash, 0, 16)].map((byte) => byte.toString(16).padStart(2, "0"));
   return `zarr:${digits.join("")}`;
 }
-
-/** Returns the error for an array whose metadata has changed after it was opened. */
-export const changedSince = ({ path }: ArrayStore): TensorError =>
-  new TensorError(
-    "attribute",
-    `the metadata of ${path} has changed since the array was opened; open it again`,
-    { key: "metadata", file: path },
-  );

@@ -10,13 +10,7 @@ import { printCount } from "../../core/foreign.ts";
 import { checkFree } from "../../entries/chunked.ts";
 import { DTYPES, isTensorError } from "../../entries/index.ts";
 import { printShape } from "../../entries/operators.ts";
-import {
-  type ChunkedArray,
-  type Codec,
-  type GroupMember,
-  openGroup,
-  type ZarrArray,
-} from "../../entries/zarr.ts";
+import { type ChunkedArray, type Codec, openGroup, type ZarrArray } from "../../entries/zarr.ts";
 import { product } from "../../core/tensor/shape.ts";
 
 export const openNamed = (
@@ -170,39 +164,15 @@ export async function groupFactsOf(io: Io, name: string) {
   });
   if (group === null) return null;
   const members = await group.members().catch(blame(io, name));
-  const { version, attributes, isConsolidated: consolidated } = group;
-  const path = shownUrl(name);
-  return { path, version, attributes, consolidated, members: members.map(memberFacts) };
-}
-
-/** Consolidates the metadata of a group, and returns a line with the number of members. */
-export async function consolidateNamed(io: Io, name: string): Promise<string> {
-  const all = async (): Promise<readonly GroupMember[]> =>
-    (await (await openGroup(placeOf(io, name))).consolidate()).members();
-  const { length } = await all().catch(blame(io, name));
-  return `${name}: the metadata of the group describes ${printCount(length, "member")}`;
-}
-
-function memberFacts({ name, kind, metadata }: GroupMember) {
-  const { data_type: type, dtype = type, shape } = metadata;
-  return kind === "array" ? { name, kind, dtype, shape } : { name, kind };
+  const { version, attributes } = group;
+  return { path: shownUrl(name), version, attributes, members };
 }
 
 export function printGroup(facts: NonNullable<Awaited<ReturnType<typeof groupFactsOf>>>): string {
-  const { path: name, version, consolidated, members, attributes } = facts;
-  const rows = members.map(({ name: one, kind, dtype, shape }) => [
-    `  ${escapeControls(one)}`,
-    kind === "group" ? "group" : escapeControls(`${printWord(dtype)} ${printDims(shape)}`),
-  ]);
+  const { path: name, version, members, attributes } = facts;
+  const rows = members.map((one) => [`  ${escapeControls(one.name)}`, one.kind]);
   const names = Object.keys(attributes);
-  const end = consolidated ? " and consolidated metadata" : "";
-  const head = `${name} is a Zarr v${version} group with ${printCount(members.length, "member")}${end}`;
+  const head = `${name} is a Zarr v${version} group with ${printCount(members.length, "member")}`;
   const rest = names.length === 0 ? [] : [["  attributes", escapeControls(names.join(", "))]];
   return `${head}\n${printTable([...rows, ...rest])}`;
 }
-
-const printWord = (value: unknown): string =>
-  typeof value === "string" ? value : JSON.stringify(value ?? null);
-
-const printDims = (shape: unknown): string =>
-  Array.isArray(shape) && shape.every((dim) => typeof dim === "number") ? printShape(shape) : "";

@@ -90,14 +90,10 @@ export const memoryOption = (description: string): Option =>
 /** Codecs of a Zarr array, in the order of the specification. */
 type Codecs = readonly (string | Codec)[];
 
-export const parseChunks = (text: string): readonly number[] => parseShape(text, 1);
-export const parseSizes = (text: string): readonly number[] => parseShape(text, 0);
-
-function parseShape(text: string, least: number): readonly number[] {
-  const shape = text.split(",").map((one) => (/^\d{1,16}$/.test(one) ? Number(one) : -1));
-  if (shape.every((dim) => dim >= least && Number.isSafeInteger(dim))) return shape;
-  const what = least === 1 ? "positive integers" : "integers of 0 or more";
-  throw wrongUsage(`a shape must be ${what}, such as 1000,128, got ${quote(text)}`);
+export function parseChunks(text: string): readonly number[] {
+  const shape = text.split(",").map((one) => (/^\d{1,16}$/.test(one) ? Number(one) : 0));
+  if (shape.every((dim) => dim > 0 && Number.isSafeInteger(dim))) return shape;
+  throw wrongUsage(`a shape must be positive integers, such as 1000,128, got ${quote(text)}`);
 }
 
 /** Parses a codec such as `zstd` or `zstd:3`. The compression level is checked when the array is created. */

@@ -185,7 +185,7 @@ export function chunkingOf({ chunkShape, shards }: JobRequest): Chunking | undef
  * Throws an `attribute` error if the folder equals, contains or lies within an array, because removing one would remove
  * the other.
  */
-export function checkApart(folder: string, arrays: readonly string[]): void {
+function checkApart(folder: string, arrays: readonly string[]): void {
   const array = arrays.find((one) => isIn(folder, one) || isIn(one, folder));
   if (array === undefined) return;
   const sentence = `the job's folder ${folder} and the array ${array} must not contain each other; give another folder`;

@@ -47,21 +47,6 @@ export const fragmentBytes = (
 ): number =>
   count * headSize(fragments, sectionsOf(layout)) + 4 * layout.columns * entries + slices;
 
-/**
- * Returns the maximum number of head bytes that tasks read to access `count` fragments. `sums` is the number of
- * checksums that are read per fragment.
- */
-export function headBytes(
-  fragments: number,
-  count: number,
-  layout: Sections,
-  sums = sectionsOf(layout),
-): number {
-  const sections = sectionsOf(layout);
-  if (isSmall(fragments, sections)) return headSize(fragments, sections);
-  return HEADER + 4 * (count + 1) + 4 * sums * count;
-}
-
 /** Returns the offset of the checksum of a fragment in a section. */
 export const sumStart = (
   { fragments }: FragmentLayout,

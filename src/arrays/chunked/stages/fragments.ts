@@ -357,7 +357,7 @@ const damaged = (file: string, what: string, cause: unknown): Error =>
     cause === undefined ? {} : { cause },
   );
 
-export const bytesOfWords = ({ buffer, byteOffset, byteLength }: Uint32Array): Uint8Array =>
+const bytesOfWords = ({ buffer, byteOffset, byteLength }: Uint32Array): Uint8Array =>
   new Uint8Array(buffer, byteOffset, byteLength);
 
 /** Runs `action` for all items and their indices, one group at a time, and returns the results. */
