@@ -214,6 +214,21 @@ test(
 );
 
 test(
+  "the removal of a job that was killed while it claimed its output removes the claim's temporary file",
+  { skip },
+  async () => {
+    const home = await makeInputs();
+    const folder = await makeJob(home, add);
+    fs.rmSync(path.join(home, "out.zarr"), { recursive: true });
+    const staging = path.join(home, "out.zarr/.ndscatter");
+    fs.mkdirSync(staging, { recursive: true });
+    fs.writeFileSync(path.join(staging, `job.${HOST}-${deadProcess()}-0123456789ab.tmp`), "");
+    await removeJob(folder);
+    assert.deepEqual(fs.readdirSync(home), INPUTS);
+  },
+);
+
+test(
   "a call after an interrupted removal of the job's folder removes the rest",
   { skip },
   async () => {

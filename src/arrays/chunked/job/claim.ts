@@ -11,7 +11,6 @@
 
 import { printCount } from "../../../core/foreign.ts";
 import { malformed, TensorError } from "../../../core/errors.ts";
-import { randomBytes } from "node:crypto";
 import * as fs from "node:fs/promises";
 import * as path from "node:path";
 import {
@@ -27,6 +26,7 @@ import {
 import { readKept } from "./kept-text.ts";
 import { readSpec } from "./spec-file.ts";
 import type { JobSpec } from "./spec.ts";
+import { removeLeft, temporaryOf } from "./temporary.ts";
 import { countChanges, parseClaim, type Claim } from "../../zarr/claims.ts";
 import { storeOf } from "../../zarr/locate.ts";
 import { readKey } from "../../zarr/read-key.ts";
@@ -66,8 +66,7 @@ export async function claim(array: string, own: Claim): Promise<void> {
   if (isUrl(array)) return claimUrl(array, own);
   const file = inStaging(array, CLAIM);
   await checkStaging(array);
-  // Several runs of the same job may claim the array at the same time, so the temporary name must be unique.
-  const temporary = `${file}.${randomBytes(6).toString("hex")}.tmp`;
+  const temporary = temporaryOf(file);
   await makeFolders(own.inPlace ? inStaging(array, CHANGED) : path.dirname(file));
   try {
     // The claim is synced before it is linked, because a claim that a crash has emptied would not name a job.
@@ -89,6 +88,8 @@ export async function claim(array: string, own: Claim): Promise<void> {
 
 /** Removes the folders of an array that a job could not claim, unless they contain files. */
 export async function removeUnclaimed(array: string): Promise<void> {
+  // A killed process may have left the text of its claim.
+  await removeLeft(inStaging(array), CLAIM);
   for (const folder of [inStaging(array, CHANGED), inStaging(array), array]) {
     // oxlint-disable-next-line no-await-in-loop -- each folder contains the one before
     await removeEmpty(folder);
@@ -163,8 +164,7 @@ export async function giveUpClaim(array: string, { id, chunks }: Claim): Promise
   if (changed > 0) {
     const text = JSON.stringify({ job: id, changed, chunks });
     const file = inStaging(array, PARTIAL);
-    // Several processes may remove the same job at the same time, so the temporary name must be unique.
-    const temporary = `${file}.${randomBytes(6).toString("hex")}.tmp`;
+    const temporary = temporaryOf(file);
     // A link at the path is replaced, not followed.
     await fs.writeFile(temporary, text, { flag: "wx" });
     await fs.rename(temporary, file).catch(async (error: unknown) => {
