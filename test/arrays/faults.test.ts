@@ -324,3 +324,15 @@ test(
     assert.deepEqual(fs.readdirSync(home), [...INPUTS, "out.npy"].sort());
   },
 );
+
+test(
+  "the removal of a gather's job removes what a killed process left of a gather in memory",
+  { skip },
+  async () => {
+    const home = await makeInputs();
+    const left = path.join(home, `out.npy.${HOST}-${deadProcess()}-0123456789ab.tmp`);
+    fs.writeFileSync(left, "");
+    await removeJob(path.join(home, "out.npy.job"));
+    assert.deepEqual(fs.readdirSync(home), INPUTS);
+  },
+);

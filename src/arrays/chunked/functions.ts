@@ -30,7 +30,7 @@ import { checkPath, checkRunOptions } from "./job/arguments.ts";
 import { gatherInMemory } from "./gather-in-memory.ts";
 import { checkCall, type CallSpec } from "./job/call-spec.ts";
 import { beginJob, type JobRequest } from "./job/create-job.ts";
-import { removeJob } from "./job/job-folder.ts";
+import { OWN_FOLDER, removeJob } from "./job/job-folder.ts";
 import { isBadIndex } from "./job/job.ts";
 import { openLocated } from "./job/open-arrays.ts";
 import type { BegunJob } from "./job/spec-file.ts";
@@ -189,7 +189,7 @@ async function run(
       { key: "job", file: place },
     );
   }
-  const folder = path.resolve(job ?? `${place}.job`);
+  const folder = path.resolve(job ?? place + OWN_FOLDER);
   const { codecs, chunkShape, shards } = given as Partial<ChunkedOptions>;
   const encoding = { codecs, chunkShape, shards };
   const request = { folder, call, data, indices, updates, out, ...encoding, memory, threads };

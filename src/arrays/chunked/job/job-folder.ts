@@ -71,6 +71,9 @@ const isMark = (name: string): boolean => name === path.basename(fileOf.done("."
 
 const isOnlyMark = (names: readonly string[]): boolean => names.length === 1 && isMark(names[0]);
 
+/** The suffix, after the path of the output, of the folder of a job whose call names no folder. */
+export const OWN_FOLDER = ".job";
+
 /**
  * Removes a job and its folder, which is kept if it contains other files. For an unfinished job, the new array is also
  * removed, or the partly changed array is marked.
@@ -105,7 +108,10 @@ const isOnlyMark = (names: readonly string[]): boolean => names.length === 1 && 
 export async function removeJob(folder: string, id?: string): Promise<void> {
   checkPath(folder);
   try {
-    await removeLeft(path.dirname(folder), path.basename(folder));
+    const [home, name] = [path.dirname(folder), path.basename(folder)];
+    await removeLeft(home, name);
+    // A gather in memory creates no job, but what it leaves is removed as if it had a job in the default folder.
+    if (name.endsWith(OWN_FOLDER)) await removeLeft(home, path.basename(name, OWN_FOLDER));
     await removeAll(folder, id);
   } catch (error) {
     throw placeError(error);
