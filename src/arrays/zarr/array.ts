@@ -209,9 +209,8 @@ export class ZarrArray extends BaseArray implements PendingArray {
     const { keys } = this.metadata;
     if (keys.isAssumed !== true || at.length < 2) return;
     const key = printKey({ ...keys, separator: "/" }, at);
-    const nested = await this.store.open(key);
-    await nested?.close();
-    if (nested !== null) throw nestedKeys(this.store, key, printKey(keys, at));
+    if ((await this.store.sizeOf(key)) !== null)
+      throw nestedKeys(this.store, key, printKey(keys, at));
   }
 
   override async writeChunk(at: readonly number[], from: Uint8Array): Promise<void> {
@@ -293,9 +292,7 @@ export class ZarrArray extends BaseArray implements PendingArray {
     const { staging } = this.store;
     const publish = staging?.publishNew?.bind(staging) ?? staging?.publish.bind(staging);
     if ((await publish?.("zarr.json", "zarr.json")) === true) return;
-    const published = await this.store.open("zarr.json");
-    await published?.close();
-    if (published !== null) return;
+    if ((await this.store.sizeOf("zarr.json")) !== null) return;
     throw new TensorError(
       "engine",
       `the metadata of ${this.store.path} was removed while the array was written; write it again`,

@@ -3,7 +3,7 @@
  * first word is the key in the metadata.
  */
 
-import { TensorError } from "../../core/errors.ts";
+import { TensorError, type FieldsOf } from "../../core/errors.ts";
 import { wrongValue } from "../../core/foreign.ts";
 import { MAX_RANK } from "../../core/tensor/shape.ts";
 import { isList, isObject, type Json, type JsonObject } from "./json.ts";
@@ -19,6 +19,13 @@ export const wrongField = (
   const fields = { key: name.split(" ")[0], file: where, ...more };
   return wrongValue("malformed-file", `the ${name} of ${where} must be ${must}`, got, fields);
 };
+
+/** Creates the error for a codec, or a setting of one, that is valid but not supported. */
+export const unsupportedCodec = (
+  sentence: string,
+  file: string,
+  more: Partial<FieldsOf<"unsupported-codec">> = {},
+): TensorError => new TensorError("unsupported-codec", sentence, { key: "codecs", file, ...more });
 
 export function objectIn(value: Json | undefined, name: string, where: string): JsonObject {
   if (isObject(value)) return value;

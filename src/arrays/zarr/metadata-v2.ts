@@ -16,7 +16,7 @@ import {
   printNumpyType,
   wrongFillValue,
 } from "./data-types.ts";
-import { oneOf, parseShape, wrongField } from "./fields.ts";
+import { oneOf, parseShape, unsupportedCodec, wrongField } from "./fields.ts";
 import { isList, isObject, printJson, type Json, type JsonObject } from "./json.ts";
 import { areNames, parseMetadata, wrongFormat, type Codec, type Metadata } from "./metadata.ts";
 
@@ -82,11 +82,7 @@ function codecsFrom(
   if (!isList(list)) throw wrongField("filters", where, "null or a list", filters);
   if (list.length > MAX_FILTERS) {
     const sentence = `${where} has ${list.length} filters, more than ${MAX_FILTERS}`;
-    throw new TensorError("unsupported-codec", sentence, {
-      key: "filters",
-      file: where,
-      limit: MAX_FILTERS,
-    });
+    throw unsupportedCodec(sentence, where, { key: "filters", limit: MAX_FILTERS });
   }
   const [elements, bytes]: [JsonObject[], JsonObject[]] = [[], []];
   let stored = { dtype, bigEndian: isBig };
@@ -107,7 +103,7 @@ function codecsFrom(
       const type = `has the type ${printValue(decoded)}, but its elements are ${expected}`;
       const why = bytes.length > 0 ? "follows a filter of bytes" : type;
       const sentence = `the filter ${printValue(id)} of ${where} ${why}, which is not supported`;
-      throw new TensorError("unsupported-codec", sentence, { key: "filters", file: where });
+      throw unsupportedCodec(sentence, where, { key: "filters" });
     }
     const { id: _, ...configuration } = filter;
     const types = typeKeys(id).map((key, at): [string, Json | undefined] => {
@@ -163,12 +159,7 @@ function codecFrom(
     return isAllowed ? [one.slice("numcodecs.".length)] : [];
   });
   const sentence = `the ${kind} ${printValue(id)} of ${where} is not supported; the supported ${kind}s are ${allowed.join(", ")}`;
-  throw new TensorError("unsupported-codec", sentence, {
-    key,
-    file: where,
-    got: factOf(id),
-    allowed,
-  });
+  throw unsupportedCodec(sentence, where, { key, got: factOf(id), allowed });
 }
 
 /**

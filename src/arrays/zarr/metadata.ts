@@ -10,7 +10,7 @@ import type { DType } from "../../core/tensor/dtype.ts";
 import { printShape, product } from "../../core/tensor/shape.ts";
 import { gridOf } from "../boxes/boxes.ts";
 import { parseDataType, parseFillValue, printDataType, printFillValue } from "./data-types.ts";
-import { objectIn, oneOf, parseShape, wrongField } from "./fields.ts";
+import { objectIn, oneOf, parseShape, unsupportedCodec, wrongField } from "./fields.ts";
 import {
   isList,
   isObject,
@@ -176,11 +176,7 @@ export function parseCodecs(value: Json | undefined, where: string): Codec[] {
   if (!isList(value)) throw wrongField("codecs", where, "a list", value);
   if (value.length > MAX_CODECS) {
     const sentence = `${where} has ${value.length} codecs, more than ${MAX_CODECS}`;
-    throw new TensorError("unsupported-codec", sentence, {
-      key: "codecs",
-      file: where,
-      limit: MAX_CODECS,
-    });
+    throw unsupportedCodec(sentence, where, { limit: MAX_CODECS });
   }
   return value.map((one) => {
     const codec = extensionOf(one, "codec", where);

@@ -19,7 +19,6 @@ import { checkContiguous } from "../npy/array.ts";
 import { unblocked } from "./absent.ts";
 import { isList } from "./json.ts";
 import { checkOverwrite, MEANT, type CreateOptions } from "./create.ts";
-import type { ArrayStore } from "./stores/store.ts";
 
 async function load(path: string): Promise<typeof NpyFiles> {
   checkFiles(path);
@@ -40,16 +39,6 @@ async function orAbsent<T>(path: string, action: () => Promise<T>): Promise<T> {
     const what = isCode(cause, "EISDIR") ? "must be an NPY file, got a folder" : "does not exist";
     throw malformed(`${path} ${what}`, { file: path, expected: "array" }, { cause });
   }
-}
-
-/** `store` is the store of a file on a server. */
-export async function openNpyIn(
-  store: ArrayStore,
-  name: string,
-  chunkShape?: readonly number[],
-): Promise<ChunkedArray> {
-  const { openNpyInStore } = await import("./npy-url.ts");
-  return openNpyInStore(store, name, chunkShape);
 }
 
 export async function openPendingNpy(path: string): Promise<PendingArray> {

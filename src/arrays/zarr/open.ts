@@ -17,7 +17,7 @@ import { parseJson, type JsonObject } from "./json.ts";
 import { parseMetadata, printMetadata, type Metadata } from "./metadata.ts";
 import { makePipeline, mostStored } from "./chunks/pipeline.ts";
 import { checkLocation, isNpy, placeOf, storeOf, type Location } from "./locate.ts";
-import { createNpy, openNpy, openNpyIn, openPendingNpy } from "./npy-files.ts";
+import { createNpy, openNpy, openPendingNpy } from "./npy-files.ts";
 import { alreadyThere, makeRoom } from "./room.ts";
 import { STORE_OPTIONS, type StoreOptions } from "./stores/store-options.ts";
 import { fingerprintOf, Forbidden, readKey, type Open } from "./read-key.ts";
@@ -69,7 +69,7 @@ export async function openArray(
   }
   const { store, file } = await placeOf(location, given, guard);
   if (store === null) return openNpy(file, chunkShape);
-  if (file !== null) return openNpyIn(store, file, chunkShape);
+  if (file !== null) return (await import("./npy-url.ts")).openNpyInStore(store, file, chunkShape);
   if (chunkShape !== undefined) {
     throw new TensorError("attribute", `${store.path} defines its own chunks; omit chunkShape`, {
       key: "chunkShape",

@@ -21,9 +21,7 @@ async function checkFree(store: ArrayStore): Promise<void> {
 /** Returns true if the store contains neither an array nor a group. */
 export async function isFree(store: ArrayStore): Promise<boolean> {
   for (const key of ["zarr.json", ".zarray", ".zgroup"]) {
-    const source = await store.open(key);
-    await source?.close();
-    if (source !== null) return false;
+    if ((await store.sizeOf(key)) !== null) return false;
   }
   return true;
 }

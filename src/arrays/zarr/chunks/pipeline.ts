@@ -12,7 +12,7 @@ import { makePackbitsCodec, makeSwapCodec } from "../codecs/packbits.ts";
 import { CODECS, wrongCodec } from "../codecs/registry.ts";
 import { makeOwnCodec, type OwnCodec } from "../codecs/own.ts";
 import type { Json } from "../json.ts";
-import { oneOf, parseShape } from "../fields.ts";
+import { oneOf, parseShape, unsupportedCodec } from "../fields.ts";
 import { parseCodecs, type Codec } from "../metadata.ts";
 
 export interface Pipeline {
@@ -169,11 +169,7 @@ function makeSharding(
 ): Sharding {
   if (depth >= MAX_DEPTH) {
     const sentence = `${where} nests more than ${MAX_DEPTH} levels of shards`;
-    throw new TensorError("unsupported-codec", sentence, {
-      key: "codecs",
-      file: where,
-      limit: MAX_DEPTH,
-    });
+    throw unsupportedCodec(sentence, where, { limit: MAX_DEPTH });
   }
   const inner = parseShape(configuration.chunk_shape, "chunk_shape of shards", where);
   const fits = inner.length === shape.length && inner.every((dim, d) => shape[d] % dim === 0);
@@ -185,12 +181,7 @@ function makeSharding(
   const count = product(grid);
   if (count > MAX_INNER) {
     const sentence = `the shards of ${where} have ${count} chunks, more than ${MAX_INNER}`;
-    throw new TensorError("unsupported-codec", sentence, {
-      key: "codecs",
-      file: where,
-      got: count,
-      limit: MAX_INNER,
-    });
+    throw unsupportedCodec(sentence, where, { got: count, limit: MAX_INNER });
   }
   const codecs = parseCodecs(configuration.codecs, where);
   const { index_location: given = "end" } = configuration;

@@ -5,11 +5,10 @@
  */
 
 import { factOf, printValue } from "../../../core/foreign.ts";
-import { TensorError } from "../../../core/errors.ts";
 import { DTYPES, isUnsigned, rowOf, type DType } from "../../../core/tensor/dtype.ts";
 import { parseDataType, parseElement, parseNumpyType } from "../data-types.ts";
 import { isList, type Json, type JsonObject } from "../json.ts";
-import { objectIn, oneOf, wrongField } from "../fields.ts";
+import { objectIn, oneOf, unsupportedCodec, wrongField } from "../fields.ts";
 import { broken, makeFixedCodec, type ByteCodec } from "./byte-codec.ts";
 
 type Steps = typeof import("./filter-steps.ts");
@@ -217,29 +216,14 @@ function parseNative(value: Json, where: string): DType {
   if (isName) return parseDataType(value, where);
   const { dtype, bigEndian } = parseNumpyType(value, where);
   if (!bigEndian || DTYPES[dtype].bytes === 1) return dtype;
-  throw new TensorError(
-    "unsupported-codec",
-    `a codec of ${where} has the big-endian type ${printValue(value)}, which is not supported`,
-    {
-      key: "codecs",
-      file: where,
-      got: factOf(value),
-    },
-  );
+  const sentence = `a codec of ${where} has the big-endian type ${printValue(value)}, which is not supported`;
+  throw unsupportedCodec(sentence, where, { got: factOf(value) });
 }
 
 function wrongType(name: string, got: DType, where: string, expected?: DType): Error {
   const but = expected === undefined ? "" : `, where the elements are ${expected}`;
-  return new TensorError(
-    "unsupported-codec",
-    `the codec ${name} of ${where} is not supported for ${got}${but}`,
-    {
-      key: "codecs",
-      file: where,
-      got,
-      expected,
-    },
-  );
+  const sentence = `the codec ${name} of ${where} is not supported for ${got}${but}`;
+  return unsupportedCodec(sentence, where, { got, expected });
 }
 
 function checkNumeric(name: string, dtype: DType, where: string): void {
@@ -250,7 +234,7 @@ function checkKeys(name: string, configuration: JsonObject, where: string): void
   const other = Object.keys(configuration).find((key) => !FILTERS[name]?.keys.includes(key));
   if (other === undefined) return;
   const sentence = `the codec ${name} of ${where} has the setting ${printValue(other)}, which is not supported`;
-  throw new TensorError("unsupported-codec", sentence, { key: "codecs", file: where, got: other });
+  throw unsupportedCodec(sentence, where, { got: other });
 }
 
 /** Returns the values that decoding replaces. Of a repeated key, the first value counts. */
@@ -265,11 +249,7 @@ function mapOf(
   if (!arePairs) throw wrongField("scalar_map", where, "an object of lists of pairs", value);
   if (decode.length > MOST_MAPPED) {
     const sentence = `the scalar_map of ${where} has more than ${MOST_MAPPED} pairs`;
-    throw new TensorError("unsupported-codec", sentence, {
-      key: "scalar_map",
-      file: where,
-      limit: MOST_MAPPED,
-    });
+    throw unsupportedCodec(sentence, where, { key: "scalar_map", limit: MOST_MAPPED });
   }
   const parse = (type: DType, one: Json): number | bigint =>
     parseElement(type, one, where, "scalar_map");

@@ -49,15 +49,17 @@ export function makeDeflateCodec(name: keyof typeof CONTAINERS, level: number): 
       const options = { chunkSize: room, maxOutputLength: room };
       return byCallback((done) => zlib[decompress](bytes, options, done));
     },
-    encode(bytes, release) {
+    async encode(bytes, release) {
       const zlib = moduleOfNode("node:zlib");
-      if (zlib === null) return deflateStream(stream, bytes);
+      if (zlib === null) {
+        // The browser chooses the compression level.
+        const body = piped(bytes, new CompressionStream(stream));
+        return new Uint8Array(await new Response(body).arrayBuffer());
+      }
       return compressed(bytes, release, (chunkSize) => zlib[compress]({ level, chunkSize }));
     },
   });
 }
-
-type Format = (typeof CONTAINERS)[keyof typeof CONTAINERS]["stream"];
 
 type Done = (error: Error | null, result: Uint8Array) => void;
 
@@ -100,12 +102,6 @@ export async function inflateStream(
     }
     pieces.push(value);
   }
-}
-
-/** Compresses bytes with a stream of the browser, which chooses the compression level. */
-async function deflateStream(format: Format, bytes: Uint8Array): Promise<Uint8Array> {
-  const stream = piped(bytes, new CompressionStream(format));
-  return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
 /** Passes `bytes` through a stream. The bytes are copied first, because a stream may keep its input. */

@@ -1,12 +1,11 @@
 /** The codecs `packbits`, which stores elements without their unused bits, and `bytes` after a filter. */
 
-import { TensorError } from "../../../core/errors.ts";
 import { rowOf, type DType } from "../../../core/tensor/dtype.ts";
 import { packBits, unpackBits } from "../../../core/tensor/storage.ts";
 import { newBytes } from "../chunks/buffers.ts";
 import { swapElements } from "../chunks/file-elements.ts";
 import type { JsonObject } from "../json.ts";
-import { oneOf } from "../fields.ts";
+import { oneOf, unsupportedCodec } from "../fields.ts";
 import { broken, makeFixedCodec, type ByteCodec } from "./byte-codec.ts";
 
 /**
@@ -22,7 +21,7 @@ export function makePackbitsCodec(
   const padding = oneOf(given, "padding_encoding of packbits", paddings, where);
   if ((first ?? 0) !== 0 || (last ?? bits - 1) !== bits - 1) {
     const sentence = `packbits of ${where} selects bits (first_bit, last_bit), which is supported only for all ${bits} bits`;
-    throw new TensorError("unsupported-codec", sentence, { key: "codecs", file: where });
+    throw unsupportedCodec(sentence, where);
   }
   const isCopy = bits >= 8;
   const packed = (size: number): number => (isCopy ? size : Math.ceil((size * bits) / 8));

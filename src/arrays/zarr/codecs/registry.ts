@@ -3,11 +3,11 @@
  * the codec that Zarr v2 calls NAME, as zarr-python writes it into v3 arrays.
  */
 
-import { malformed, TensorError } from "../../../core/errors.ts";
+import { malformed } from "../../../core/errors.ts";
 import { factOf, printValue } from "../../../core/foreign.ts";
 import { rowOf, type DType } from "../../../core/tensor/dtype.ts";
 import { printNumpyType } from "../data-types.ts";
-import { integerIn, oneOf, wrongField } from "../fields.ts";
+import { integerIn, oneOf, unsupportedCodec, wrongField } from "../fields.ts";
 import type { JsonObject } from "../json.ts";
 import { COMPRESSORS, makeBloscCodec, nameOfShuffle, SHUFFLES } from "./blosc.ts";
 import type { ByteCodec } from "./byte-codec.ts";
@@ -134,21 +134,15 @@ export const CODEC_NAMES: readonly string[] = Object.keys(CODECS);
 /** Creates the error for a codec that is unknown, or that is at a place where it is not supported. */
 export function wrongCodec(name: string, filter: ByteCodec | undefined, where: string): Error {
   const title = `the codec ${printValue(name)} of ${where}`;
-  const fields = { key: "codecs", file: where, got: factOf(name) };
+  const got = factOf(name);
   if (CODECS[name] === undefined) {
     const names = CODEC_NAMES.join(", ");
-    return new TensorError(
-      "unsupported-codec",
-      `${title} is not supported; the supported codecs are ${names}`,
-      fields,
-    );
+    const sentence = `${title} is not supported; the supported codecs are ${names}`;
+    return unsupportedCodec(sentence, where, { got });
   }
   if (filter !== undefined && Object.hasOwn(OF_ELEMENTS, name)) {
-    return new TensorError(
-      "unsupported-codec",
-      `${title} follows ${filter.name}, an order that is not supported`,
-      fields,
-    );
+    const sentence = `${title} follows ${filter.name}, an order that is not supported`;
+    return unsupportedCodec(sentence, where, { got });
   }
-  return malformed(`${title} is in the wrong position`, fields);
+  return malformed(`${title} is in the wrong position`, { key: "codecs", file: where, got });
 }

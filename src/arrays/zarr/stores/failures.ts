@@ -42,9 +42,13 @@ async function adviceOf(response: Response): Promise<string> {
   const { status, headers } = response;
   if (status >= 500 || status === 429) {
     await response.body?.cancel();
-    return adviceToWait(waitAskedBy(response));
+    const asked = waitAskedBy(response);
+    return asked > HTTP.longest
+      ? `the server asks to wait for ${Math.ceil(asked / 1000)} s, longer than the limit of ${HTTP.longest / 1000} s; try again later`
+      : "";
   }
-  const text = await beginningOf(response);
+  // An error response may be any page, and may be very long or truncated.
+  const text = await textOf(response, undefined, MOST).catch(() => "");
   const code = elementIn(text, "Code") ?? "";
   const region = headers.get("x-amz-bucket-region") ?? elementIn(text, "Region");
   if (isRedirect(status)) {
@@ -61,21 +65,12 @@ async function adviceOf(response: Response): Promise<string> {
   return BY_CODE[code] ?? (status === 400 ? "" : DENIED);
 }
 
-const adviceToWait = (asked: number): string =>
-  asked > HTTP.longest
-    ? `the server asks to wait for ${Math.ceil(asked / 1000)} s, longer than the limit of ${HTTP.longest / 1000} s; try again later`
-    : "";
-
 const printSkew = (skew: number): string =>
   Number.isNaN(skew)
     ? "the local clock differs from the server's clock; set the local clock"
     : `the local clock is ${Math.round(Math.abs(skew) / 60_000)} minutes ${skew > 0 ? "behind" : "ahead of"} the server's clock; set the local clock`;
 
 export const isRedirect = (status: number): boolean => [301, 302, 303, 307, 308].includes(status);
-
-/** Reads the beginning of a body as text. An error response may be any page, and may be very long or truncated. */
-const beginningOf = (response: Response): Promise<string> =>
-  textOf(response, undefined, MOST).catch(() => "");
 
 const elementIn = (xml: string, name: string): string | null =>
   new RegExp(`<${name}>([\\w-]{1,60})</${name}>`).exec(xml)?.[1] ?? null;
@@ -96,12 +91,8 @@ export function unreachable(what: string, cause: unknown, secrets: readonly stri
   const reason = code === undefined ? "" : ` (${code})`;
   const advice = /SELF_SIGNED|LEAF_SIGNATURE|GET_ISSUER_CERT/.test(code ?? "") ? `; ${TRUST}` : "";
   const sentence = `${what} cannot be reached${reason}${advice}`;
-  return new TensorError(
-    "engine",
-    sentence,
-    { file: what },
-    { cause: withoutSecrets(cause, secrets) },
-  );
+  const shown = { cause: withoutSecrets(cause, secrets) };
+  return new TensorError("engine", sentence, { file: what }, shown);
 }
 
 /**

@@ -48,22 +48,20 @@ async function ifThere<T>(action: () => Promise<T>): Promise<T | null> {
   }
 }
 
-/** Converts an open file to a source. */
-const fileSource = (handle: OpenFile, stat: PlainFs.Stats, file: string): Source => ({
-  size: stat.size,
-  bytes: null,
-  state: printState(stat),
-  read: (offset, into) => inFile(file, () => readFully(handle, into, offset)),
-  close: () => inFile(file, () => closeFile(handle)),
-});
-
 async function openSource(file: string, isForMany = false): Promise<Source | null> {
   const handle = await ifThere(() => openFile(file, "r", isForMany));
   if (handle === null) return null;
   try {
     const stat = await inFile(file, () => handle.stat());
     // A folder at the path of a chunk does not count as a chunk.
-    if (stat.isFile()) return fileSource(handle, stat, file);
+    if (stat.isFile())
+      return {
+        size: stat.size,
+        bytes: null,
+        state: printState(stat),
+        read: (offset, into) => inFile(file, () => readFully(handle, into, offset)),
+        close: () => inFile(file, () => closeFile(handle)),
+      };
   } catch (error) {
     await closeFile(handle).catch(() => {});
     throw error;
@@ -105,9 +103,6 @@ async function writeFile(
   );
 }
 
-/** Returns a unique path in the folder of `file`. */
-const besideOf = (file: string): string => `${file}.${globalThis.crypto.randomUUID()}.tmp`;
-
 /** Writes a file under a temporary name, which is passed to `place` for renaming or linking. */
 async function writeBeside<T>(
   file: string,
@@ -115,7 +110,7 @@ async function writeBeside<T>(
   isDurable: boolean,
   place: (beside: string) => Promise<T>,
 ): Promise<T> {
-  const beside = besideOf(file);
+  const beside = `${file}.${globalThis.crypto.randomUUID()}.tmp`;
   try {
     await writeFile(beside, parts, isDurable);
     const placed = await place(beside);

@@ -146,11 +146,8 @@ export class OwnStore implements ArrayStore {
     const bytes = await this.#call("get", key, () => copied(this.#functions.get?.(whole, range)));
     if (bytes == null) return null;
     if (isUint8Array(bytes)) return bytes;
-    throw this.#error(
-      "get",
-      key,
-      `must return a Uint8Array, or undefined, got ${printValue(bytes)}`,
-    );
+    const must = `must return a Uint8Array, or undefined, got ${printValue(bytes)}`;
+    throw this.#error("get", key, must);
   }
 
   async open(key: string): Promise<Source | null> {

@@ -50,14 +50,12 @@ export async function openObject(client: ObjectClient): Promise<Source | null> {
 export async function stateOfObject(client: ObjectClient): Promise<string> {
   const response = await client.send({ method: "HEAD" }, NO_HEAD);
   if (response === null) return "";
-  if (response.ok) return stateIn(response.headers, response.headers.get("content-length"));
+  const { ok, headers } = response;
+  if (ok) return printState(versionOf(headers), headers.get("content-length"));
   const found = await probe(client);
   if (found === null) return "";
   return "read" in found ? `null null ${found.size}` : printState(found, String(found.size));
 }
-
-const stateIn = (headers: Headers, size: string | null): string =>
-  printState(versionOf(headers), size);
 
 const printState = ({ etag, modified }: Version, size: string | null): string =>
   [etag, modified, size].join(" ");
@@ -217,7 +215,7 @@ class RangeSource implements Source {
     const length = Math.min(into.length, sent === null ? Infinity : sent.end - at);
     // A server without range support sends the whole object.
     const skip = status === 206 ? 0 : at;
-    const isExact = status === 206 && (sent === null || sent.end - at <= into.length);
+    const isExact = sent !== null && sent.end - at <= into.length;
     const got = await this.#fill(into.subarray(0, length), response, skip, count, isExact);
     if (got === length) return;
     // The body is shorter than the header declares, which fetch does not always report.

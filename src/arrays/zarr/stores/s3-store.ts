@@ -257,14 +257,6 @@ export class S3Store implements ArrayStore {
   }
 }
 
-/** Returns the error for a location where another program has just written an array. */
-const takenError = ({ path }: S3Store): TensorError =>
-  new TensorError(
-    "attribute",
-    `${path} holds another array by now, which is kept; write to another location`,
-    { key: "out", file: path },
-  );
-
 /** Returns true for a failed request that may nevertheless have stored the object. */
 const isUncertain = (error: unknown): boolean =>
   isTensorError(error, "engine") && !(Number(error.got) < 500);
@@ -275,13 +267,7 @@ function isOfOtherOrigin({ origin }: URL): boolean {
   return page.origin !== undefined && page.origin !== origin;
 }
 
-const ENTITIES: ReadonlyMap<string, string> = new Map([
-  ["amp", "&"],
-  ["lt", "<"],
-  ["gt", ">"],
-  ["quot", '"'],
-  ["apos", "'"],
-]);
+const ENTITIES = new Map(Object.entries({ amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" }));
 
 /** The greatest code point, beyond which a reference is not a character. */
 const MAX_CODE = 0x10ffff;
@@ -350,7 +336,10 @@ class S3Staging implements Staging {
     // The object is sent again, because not all servers support conditional copies.
     const bytes = await readAll(staged);
     const isOwn = (await store.putNew(key, [bytes])) || (await store.holds(key, bytes)) === true;
-    if (!isOwn) throw takenError(store);
+    if (!isOwn) {
+      const sentence = `${store.path} holds another array by now, which is kept; write to another location`;
+      throw new TensorError("attribute", sentence, { key: "out", file: store.path });
+    }
     await this.remove(name);
     return true;
   }

@@ -44,8 +44,11 @@ export async function senderOf(keys: Keys, asked: Asked): Promise<Sender> {
 
 const senderWith =
   (fetch: Fetch, more: Readonly<Record<string, string>> = {}): Send =>
-  async (url, request, signal) =>
-    checked(await fetch(url.href, { ...initOf(request, more), signal }));
+  async (url, { method, headers, body }, signal) => {
+    const all = { ...headers, ...plainLength(method), ...more };
+    const init = { method, headers: all, ...(body && { body: body.slice() }), signal };
+    return checked(await fetch(url.href, init));
+  };
 
 /** Returns the result of `fetch`. Throws an `attribute` error for a result that is not a response. */
 function checked(response: unknown): Response {
@@ -55,15 +58,6 @@ function checked(response: unknown): Response {
   const got = typeof response === "string" ? "text" : response;
   throw wrongOption("fetch", "a function that returns a promise of a Response", got);
 }
-
-const initOf = (
-  { method, headers, body }: Request,
-  more: Readonly<Record<string, string>> = {},
-): RequestInit => ({
-  method,
-  headers: { ...headers, ...plainLength(method), ...more },
-  ...(body && { body: body.slice() }),
-});
 
 /**
  * The headers that request an object without compression, so that its length is known. In a browser, fetch omits this
@@ -87,22 +81,13 @@ function senderWithUser({ username, password, search }: URL, fetch: Fetch): Send
 const MOST_REDIRECTS = 5;
 
 async function signingSender(
-  {
-    accessKeyId,
-    secretAccessKey,
-    sessionToken,
-    region,
-  }: Keys & { accessKeyId: string; secretAccessKey: string },
+  keys: Keys & { accessKeyId: string; secretAccessKey: string },
   { fetch, keepsSigning }: Asked,
 ): Promise<Send> {
   const { AwsClient } = await import("aws4fetch");
-  const client = new AwsClient({
-    accessKeyId,
-    secretAccessKey,
-    service: "s3",
-    ...(sessionToken !== undefined && { sessionToken }),
-    ...(region !== undefined && { region }),
-  });
+  const { accessKeyId, secretAccessKey, sessionToken, region } = keys;
+  const own = { ...(sessionToken && { sessionToken }), ...(region && { region }) };
+  const client = new AwsClient({ accessKeyId, secretAccessKey, service: "s3", ...own });
   return async (first, request, signal) => {
     let url = first;
     for (let count = 0; ; count++) {
