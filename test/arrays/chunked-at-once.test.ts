@@ -80,11 +80,11 @@ const HELD: readonly (readonly [output: Output, step: RegExp, fails: boolean])[]
   ["out.npy", /^mkdir \S+\.job\.[\w.-]+\.tmp$/, true],
   ["data.zarr", /^rename \S+job\.[\w.-]+\.tmp \S+job$/, false],
   // The job has a folder, but no output yet.
-  ["out.zarr", /^link \S+\.ndscatter.job\.\w+\.tmp /, false],
+  ["out.zarr", /^link \S+\.ndscatter.job\.[\w.-]+\.tmp /, false],
   ["out.zarr", /^link \S+\.ndscatter.zarr\.json\.\S+\.tmp /, false],
   ["out.npy", /^link \S+\.part\.[\w.-]+ \S+\.part$/, false],
   ["data.zarr", /^readdir \S+job.applied$/, false],
-  ["data.zarr", /^link \S+\.ndscatter.job\.\w+\.tmp /, false],
+  ["data.zarr", /^link \S+\.ndscatter.job\.[\w.-]+\.tmp /, false],
   // The tasks are done, but the output is hidden.
   ["out.zarr", /^rename \S+\.ndscatter.zarr\.json \S+out\.zarr.zarr\.json$/, false],
   ["out.npy", /^link \S+\.part \S+out\.npy$/, false],
