@@ -336,3 +336,18 @@ test(
     assert.deepEqual(fs.readdirSync(home), INPUTS);
   },
 );
+
+test(
+  "a job that is resumed claims its array if the run that created the job was killed before",
+  { skip },
+  async () => {
+    const home = await makeInputs();
+    const folder = await makeJob(home, add, { out: null });
+    fs.rmSync(path.join(home, "data.zarr", ".ndscatter"), { recursive: true });
+    const planned: Planned[] = [{ call: /^link job\/applied\/3/, kind: "error" }];
+    await withFaults(planned, () => runJob(folder, { threads: 0, memory: MEMORY }), home);
+    await createJob(await requestIn(home, add, { out: null }));
+    await runJob(folder, { threads: 0, memory: MEMORY });
+    assert.deepEqual(await readAll(path.join(home, "data.zarr")), SUMS);
+  },
+);

@@ -5,7 +5,7 @@ import { availableParallelism } from "node:os";
 import { checkCount, threadsFor } from "../stages/budget.ts";
 import { fileOf, isBrief, needsOf, type JobContext } from "../stages/context.ts";
 import { checkPath, checkRunOptions } from "../job/arguments.ts";
-import { renewOutput } from "../job/begin-output.ts";
+import { beginOutput, renewOutput } from "../job/begin-output.ts";
 import { abandon, cleanUpDone, withdraw } from "../job/finish.ts";
 import {
   checkStageFolders,
@@ -161,6 +161,8 @@ export async function runBegun(
     if (await isDone(folder)) return await cleanUpDone(folder, spec);
     await checkStageFolders(folder, spec);
     if (!isChecked) await renewOutput(job, true);
+    // The run that created the job may have been killed before it claimed the array.
+    if (!isChecked && spec.inPlace && !(await job.isComplete())) await beginOutput(job);
     const guard = roots === null ? undefined : guardOf(roots);
     const context = await openContext(folder, spec, { inputs: await job.inputs(), guard });
     if (!isChecked) {
