@@ -110,11 +110,13 @@ class CaseTensors {
     const names = choice.state.inputs.map((_, position) => assignment[position] ?? null);
     const still = open.filter((position) => names[position] === null);
     const { inputs } = resolve(choice.state);
+    const made = withAssignment(choice.state, left, assignment);
     return {
       ...choice,
-      state: withAssignment(choice.state, left, assignment),
+      state: made.state,
       open: still,
       remarks: [
+        ...made.remarks,
         ...choice.remarks.filter((one) => !isZerosRemark(one)),
         ...(still.length === 0
           ? []

@@ -13,7 +13,7 @@ import { cropOf } from "./crop.ts";
 import { TENSOR } from "./file-kinds.ts";
 import type { NamedFile } from "./from-case.ts";
 import type { FileChoice } from "./from-file.ts";
-import { matched, type NamedTensor } from "./named.ts";
+import { matched, operatorRemark, type NamedTensor } from "./named.ts";
 
 export interface Large {
   readonly choices: readonly FileChoice[];
@@ -66,5 +66,9 @@ export async function largeOf(files: readonly NamedFile[], state: State): Promis
   );
   const title = `Show the relevant part: ${parts.join(", ")}`;
   const choice = { kind: "node", title, state: crop.state, remarks: [] } as const;
-  return { choices: [choice], remarks: [...remarks, ...crop.remarks], command };
+  return {
+    choices: [choice],
+    remarks: [...remarks, ...crop.remarks, operatorRemark(base)],
+    command,
+  };
 }
