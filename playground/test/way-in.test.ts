@@ -183,3 +183,31 @@ test("of large files the part that matters is shown, and the command for all of 
     1,
   );
 });
+
+test("a large text is read in a worker, and reading it can be canceled", async () => {
+  await using opened = await site.open(SUM);
+  const { page } = opened;
+  const before = await cellsOf(page, "output");
+  const worker = page.waitForEvent("worker");
+  const closed = worker.then((one) => one.waitForEvent("close"));
+  const numbers = Array.from({ length: 400_000 }, (_, n) => n % 7);
+  await paste(page, numbers.join("\n"));
+  await page.locator(".reading").getByRole("button", { name: "Cancel" }).click();
+  await closed;
+  await page.locator(".reading button").waitFor({ state: "detached" });
+  assert.deepEqual(await cellsOf(page, "output"), before);
+  assert.equal(await page.locator("dialog[open]").count(), 0);
+});
+
+test("a text of 200,000 numbers is refused by the worker with a sentence", async () => {
+  await using opened = await site.open(SUM);
+  const { page } = opened;
+  const worker = page.waitForEvent("worker");
+  await paste(page, `[${Array.from({ length: 200_000 }, (_, n) => n % 7).join(", ")}]`);
+  await worker;
+  await page
+    .locator("dialog[open]")
+    .getByText(/20,000 elements/)
+    .first()
+    .waitFor();
+});

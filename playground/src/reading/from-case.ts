@@ -13,13 +13,8 @@ import {
   type FileContent,
 } from "./from-file.ts";
 import { assigned, withAssignment, type NamedTensor } from "./named.ts";
+import type { NamedFile } from "./npz.ts";
 import type { TensorText } from "../values/state.ts";
-
-/** A file and its name; folders in the name are ignored. */
-export interface NamedFile {
-  readonly name: string;
-  readonly bytes: Uint8Array;
-}
 
 const lastOf = (name: string): string => name.replace(/^.*[/\\]/s, "");
 

@@ -4,13 +4,14 @@ import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { State } from "../values/state.ts";
 import { MarkedText, MatchForm } from "./offers.tsx";
-import type { Files, Offer } from "./use-files.ts";
+import type { Offer } from "./read-files.ts";
+import type { Files } from "./use-files.ts";
 import { WayIn } from "./way-in.tsx";
 
 /** The accepted kinds of input, in display order. */
 const TAKES: readonly (readonly [what: string, sentence: string])[] = [
   [
-    ".npy, .pb",
+    ".npy, .pb, .npz",
     "Tensor files: a single tensor for one input, or three or four tensors for a whole call, matched by name, type and shape.",
   ],
   [
@@ -72,7 +73,7 @@ export function Offered({ offer, isNothing, files, state, inputs }: OfferedProps
       {isNothing && (
         <p>
           {source === undefined
-            ? "Open tensors as .npy or .pb files, or a model with a scatter or gather."
+            ? "Open tensors as .npy, .npz or .pb files, or a model with a scatter or gather."
             : "Nothing has changed. Paste the call in Python or TypeScript, its arrays, or a runtime's message about a scatter or gather; or open its tensors as .npy files."}
         </p>
       )}

@@ -67,6 +67,9 @@ function arrayIn(text: string): TextContent | null {
   return { ...NOTHING, tensors: [{ name, input: read.input }], isOneArray: true };
 }
 
+/** The maximum number of arrays to choose from. */
+const MOST_TENSORS = 100;
+
 function programIn(text: string, state: State): TextContent {
   const { calls, arrays, understood, marks } = readProgram(text, state);
   const choices = calls.map(({ title, state: one, remarks }) => ({
@@ -78,15 +81,18 @@ function programIn(text: string, state: State): TextContent {
   const tensors = [...arrays].flatMap(([name, { dtype, shape, values }]) =>
     name === "" ? [] : [{ name, input: { dtype, shape, values } }],
   );
-  const isNothing = calls.length === 0 && tensors.length === 0;
+  const areMany = tensors.length > MOST_TENSORS;
+  const isNothing = calls.length === 0 && (tensors.length === 0 || areMany);
   const nothing = {
     start: 0,
     end: Math.max(1, text.length),
-    sentence: "no array or call was found in the text",
+    sentence: areMany
+      ? `the text contains ${tensors.length.toLocaleString("en")} arrays; the page reads up to ${MOST_TENSORS}`
+      : "no array or call was found in the text",
   };
   return {
     choices,
-    tensors: calls.length > 0 ? [] : tensors,
+    tensors: calls.length > 0 || areMany ? [] : tensors,
     understood,
     marks: isNothing && marks.length === 0 ? [nothing] : marks,
     isOneArray: false,

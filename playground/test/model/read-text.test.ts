@@ -137,3 +137,9 @@ test("no text throws, and every call of it is a state", () => {
     { numRuns: 500 },
   );
 });
+
+test("a column of more numbers than the page shows is no list of arrays to choose from", () => {
+  const found = readText(Array.from({ length: 30_000 }, (_, n) => n % 7).join("\n"), BASE);
+  assert.deepEqual(found.tensors, []);
+  assert.match(found.marks[0].sentence, /^the text contains 30,000 arrays/);
+});
