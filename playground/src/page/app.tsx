@@ -20,6 +20,7 @@ import { Top } from "./top.tsx";
 import { useTravel } from "../story/use-travel.ts";
 import { rulesBeside } from "../document/faults.ts";
 import { suffixIn } from "../document/hash.ts";
+import { visible } from "../values/visible.ts";
 import type { Asked, WhyProps } from "../why/use-why.ts";
 
 const WhyPanel = later<WhyProps>(async () => (await import("../why/why-panel.tsx")).Why);
@@ -135,7 +136,7 @@ function Side({ session, asked, isFrame, onAsk }: SideProps): JSX.Element {
           {/* This element is always present, because screen readers announce only text that is added to an existing element. */}
           <div class="said" role="status">
             {/* All remarks are in one paragraph, which leaves space for the story and for errors. */}
-            {remarks.length > 0 && <p>{inOneParagraph(remarks)}</p>}
+            {remarks.length > 0 && <p>{visible(inOneParagraph(remarks))}</p>}
           </div>
           <Story session={session} />
           <ShapeRules session={session} />
