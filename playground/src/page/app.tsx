@@ -6,7 +6,7 @@ import { useCorners } from "../stage/use-corners.ts";
 import { useFirstVisit, useKeys } from "./use-keys.ts";
 import { later } from "../widgets/later.tsx";
 import type { Panel } from "./panels.tsx";
-import { Player } from "../story/player.tsx";
+import { PlayButton, Player } from "../story/player.tsx";
 import { PinnedSlices, pinsHeight, usePins } from "../stage/pins.tsx";
 import { isEmbedded, useLayout, useRoom, useRoomAbove } from "../stage/use-room.ts";
 import { sceneOf } from "../writing/scene-of.ts";
@@ -20,6 +20,8 @@ import { Top } from "./top.tsx";
 import { useTravel } from "../story/use-travel.ts";
 import { rulesBeside } from "../document/faults.ts";
 import { suffixIn } from "../document/hash.ts";
+import { titleOf } from "../document/title-of.ts";
+import type { State } from "../values/state.ts";
 import { visible } from "../values/visible.ts";
 import type { Asked, WhyProps } from "../why/use-why.ts";
 
@@ -122,6 +124,7 @@ function Side({ session, asked, isFrame, onAsk }: SideProps): JSX.Element {
         setOpen(false);
       }}
     >
+      {isFrame && <PlayButton session={session} />}
       {asked === undefined ? (
         <>
           <button
@@ -160,22 +163,22 @@ function Side({ session, asked, isFrame, onAsk }: SideProps): JSX.Element {
           />
         </>
       )}
-      {isFrame && <Whole op={state.op} />}
+      {isFrame && <Whole state={state} />}
     </aside>
   );
 }
 
-/** In an embedded page, shows the operator's name and a link to the full page. */
-const Whole = ({ op }: { readonly op: string }): JSX.Element => (
+/** In an embedded page, shows the operator with its reduction and a link to the full page. */
+const Whole = ({ state }: { readonly state: State }): JSX.Element => (
   <a
     class="whole"
     href={`./${location.hash}`}
     target="_blank"
     rel="noopener"
-    aria-label={`${op} ↗ open in ndscatter`}
-    title="open in ndscatter"
+    aria-label={`${titleOf(state)} ↗ open in ndscatter`}
+    title={`${titleOf(state)}: open in ndscatter`}
   >
-    <b>{op}</b> ↗<span> open in ndscatter</span>
+    <b>{state.op}</b> {state.attributes["reduction"]} ↗<span> open in ndscatter</span>
   </a>
 );
 
