@@ -20,7 +20,6 @@ import { Top } from "./top.tsx";
 import { useTravel } from "../story/use-travel.ts";
 import { rulesBeside } from "../document/faults.ts";
 import { suffixIn } from "../document/hash.ts";
-import { titleOf } from "../document/title-of.ts";
 import type { State } from "../values/state.ts";
 import { visible } from "../values/visible.ts";
 import type { Asked, WhyProps } from "../why/use-why.ts";
@@ -169,18 +168,21 @@ function Side({ session, asked, isFrame, onAsk }: SideProps): JSX.Element {
 }
 
 /** In an embedded page, shows the operator with its reduction and a link to the full page. */
-const Whole = ({ state }: { readonly state: State }): JSX.Element => (
-  <a
-    class="whole"
-    href={`./${location.hash}`}
-    target="_blank"
-    rel="noopener"
-    aria-label={`${titleOf(state)} ↗ open in ndscatter`}
-    title={`${titleOf(state)}: open in ndscatter`}
-  >
-    <b>{state.op}</b> {state.attributes["reduction"]} ↗<span> open in ndscatter</span>
-  </a>
-);
+function Whole({ state: { op, attributes } }: { readonly state: State }): JSX.Element {
+  const { reduction = "" } = attributes;
+  return (
+    <a
+      class="whole"
+      href={`./${location.hash}`}
+      target="_blank"
+      rel="noopener"
+      aria-label={`${op} ${reduction} ↗ open in ndscatter`}
+      title="open in ndscatter"
+    >
+      <b>{op}</b> {reduction} ↗<span> open in ndscatter</span>
+    </a>
+  );
+}
 
 function ShapeRules({ session }: { readonly session: Session }): JSX.Element | null {
   const { explanation, version, edits, fixes } = session;

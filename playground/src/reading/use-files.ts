@@ -5,7 +5,6 @@
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { FileChoice } from "./from-file.ts";
-import { reading } from "./in-worker.ts";
 import type { Offer, Opened, Read } from "./read-files.ts";
 import type { State } from "../values/state.ts";
 import type { Asked } from "../why/use-why.ts";
@@ -105,6 +104,7 @@ function useReading() {
   const stop = useRef(() => {});
   const read = async (opened: Opened): Promise<Read> => {
     stop.current();
+    const { reading } = await import("./in-worker.ts");
     const { result, cancel } = reading(opened);
     const timer = setTimeout(() => setBusy(true), PATIENCE);
     const end = (): void => {

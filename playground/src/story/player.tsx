@@ -93,6 +93,12 @@ export function Player({ session }: { readonly session: Session }): JSX.Element 
         value={at}
         disabled={isOff}
         aria-valuetext={`${at} of ${count} ${noun}`}
+        // From the whole picture, this key takes the first step, as elsewhere on the page.
+        onKeyDown={(event) => {
+          if (step !== null || event.key !== "ArrowRight") return;
+          event.preventDefault();
+          forward();
+        }}
         onInput={(event) => go(Number(event.currentTarget.value))}
       />
       {/* The counter is not announced, because it may change sixty times a second. The story of a step is announced. */}
