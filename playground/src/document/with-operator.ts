@@ -105,9 +105,7 @@ function reshapedFor(state: State, version: OperatorVersion): State | null {
   const shapes = [
     own,
     [...own.slice(0, -1), 1],
-    rows.map((length, axis) => Math.min(length, own[axis] ?? 1)),
     [...own.slice(0, 1), ...rows.slice(1)],
-    own.slice(0, 1),
     rows.slice(0, 1),
   ];
   for (const shape of shapes) {

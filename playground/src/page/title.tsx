@@ -20,8 +20,6 @@ const Repair = later<RepairProps>(async () => (await import("../document/broken-
 const WHAT = "Scatter and gather, cell by cell: change any value, and the picture updates.";
 const OWN = "Your own call";
 const LINKED = "A call from a link";
-const LINKED_NOTE =
-  "Any change makes this call your own. The link of this page always contains the whole call.";
 const OWN_NOTE =
   "The link of this page contains the whole call. Opening an example does not erase this call.";
 
@@ -74,7 +72,7 @@ function Note({ session, onPanel }: TitleProps): JSX.Element {
   const { preset, isLinked, lesson } = session;
   const example = EXAMPLES.find(({ id }) => id === preset);
   const title = example?.question ?? (isLinked ? LINKED : OWN);
-  const note = example?.note ?? (isLinked ? LINKED_NOTE : OWN_NOTE);
+  const note = example?.note ?? OWN_NOTE;
   const [isOpen, setOpen] = useState(false);
   const text = useRef<HTMLDivElement>(null);
   const isCut = useCut(text, title + note, isOpen);

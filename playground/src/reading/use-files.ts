@@ -8,7 +8,6 @@ import type { FileChoice } from "./from-file.ts";
 import type { Offer, Opened, Read } from "./read-files.ts";
 import type { State } from "../values/state.ts";
 import type { Asked } from "../why/use-why.ts";
-import { droppedFiles } from "./dropped-files.ts";
 import type { Session } from "../page/use-session.ts";
 
 /** An input's position, or the slot for another runtime's output. */
@@ -161,7 +160,12 @@ function useDropping(takeFiles: TakeFiles): boolean {
       if (event.dataTransfer === null || event.dataTransfer.files.length === 0) return;
       event.preventDefault();
       const spot = spotUnder(event.target);
-      void droppedFiles(event.dataTransfer).then((files) => latest.current(files, spot));
+      // The browser empties a drop when its event ends.
+      const plain = [...event.dataTransfer.files];
+      const entries = [...event.dataTransfer.items].map((item) => item.webkitGetAsEntry());
+      void import("./dropped-files.ts")
+        .then(({ droppedFiles }) => droppedFiles(plain, entries))
+        .then((files) => latest.current(files, spot));
     };
     document.addEventListener("dragover", onDragOver);
     document.addEventListener("dragleave", onDragLeave);
