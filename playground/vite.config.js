@@ -39,6 +39,7 @@ export default defineConfig({
       replacement: file,
     })),
   },
+  worker: { format: "es" },
   server: { host: "127.0.0.1", fs: { allow: [ROOT] } },
   build: {
     target: "es2022",

@@ -63,8 +63,8 @@ test("Space plays, arrows step, and the picture of each step is that of the libr
   const { story } = explain(node, [data, tensor("int64", [3, 1], [1, -1, 1]), updates]);
   assert.ok(story?.kind === "scatter");
   const at = page.locator(".player output");
-  // Idle it stands at the beginning, and the output is that of the whole call.
-  assert.equal(await page.locator(".player input").inputValue(), "0");
+  // Idle it stands at the end, because the output is that of the whole call.
+  assert.equal(await page.locator(".player input").inputValue(), "3");
   assert.equal(await at.innerText(), "3 updates");
   assert.deepEqual(await cellsOf(page, "output"), outputOf(SUM));
   await page.keyboard.press("ArrowRight");
@@ -309,7 +309,7 @@ test("slices are pinned beside each other, and unpinned", async () => {
   assert.deepEqual(await titles.allInnerTexts(), [second]);
 });
 
-test("in a frame there are stage and story only", async () => {
+test("in a frame there are stage, story and a button that plays", async () => {
   await using opened = await site.open(SUM, { viewport: { width: 720, height: 460 } }, "?embed=1");
   const { page } = opened;
   assert.deepEqual(await cellsOf(page, "output"), outputOf(SUM));
@@ -318,7 +318,11 @@ test("in a frame there are stage and story only", async () => {
   assert.match(await page.locator(".story").innerText(), /Row 1 receives two updates/);
   const link = page.getByRole("link", { name: "open in ndscatter" });
   assert.equal(new URL((await link.getAttribute("href")) ?? "", page.url()).hash, `#${SUM}`);
-  assert.match(await link.innerText(), /^ScatterND/);
+  assert.match(await link.innerText(), /^ScatterND\s+add/);
+  await page.getByRole("button", { name: "play" }).click();
+  await page.waitForFunction(
+    () => document.querySelector("[data-tensor=output] td[class*=hue-]") === null,
+  );
 });
 
 async function saved(page: Page, name: string): Promise<string> {

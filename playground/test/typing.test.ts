@@ -184,3 +184,77 @@ test("after an edit that gives an output of another shape and an error, that sha
   assert.equal(await shape.innerText(), "[3, 3]");
   assert.deepEqual(await cellsOf(page, "output"), Array(9).fill(""));
 });
+
+test("a size that is refused says why", async () => {
+  await using opened = await site.open(TALL);
+  const { page } = opened;
+  for (const [typed, says] of [
+    ["1e9", /up to 20,000 elements, but .*1,000,000,000/],
+    ["-1", /must be a non-negative integer, got -1/],
+    ["abc", /must be a non-negative integer, got a text that is not a number/],
+  ] as const) {
+    await page.fill(DIMENSION, typed);
+    await page.keyboard.press("Enter");
+    await page.locator(".said p", { hasText: says }).waitFor();
+    assert.equal(await page.inputValue(DIMENSION), "4");
+  }
+});
+
+test("while an index is out of range, no input has a colour of the call before", async () => {
+  await using opened = await site.open(
+    "ai.onnx/ScatterND/18;float32:3:1,2,3;int64:2,1:0,1;float32:2:5,6",
+  );
+  const { page } = opened;
+  const coloured = page.locator('[data-tensor="1"] td[class*="hue-"]');
+  assert.equal(await coloured.count(), 2);
+  await page.click("#cell-1-0");
+  await page.keyboard.type("7");
+  await page.keyboard.press("Enter");
+  await page.locator(".faults").waitFor();
+  assert.equal(await coloured.count(), 0);
+  await page.click("#cell-1-0");
+  await page.keyboard.type("2");
+  await page.keyboard.press("Enter");
+  await page.waitForFunction(() => document.querySelector(".faults") === null);
+  assert.equal(await coloured.count(), 2);
+});
+
+test("marks of writing direction are shown as escapes", async () => {
+  const text = encodeURIComponent("a\u202e12");
+  await using opened = await site.open(`ai.onnx/GatherElements/13;string:1:${text};int64:1:0`);
+  const { page } = opened;
+  const [shown] = await cellsOf(page, 0);
+  assert.ok(!/[\u202a-\u202e]/.test(shown), shown);
+  await page.hover("#cell-output-0");
+  assert.match(await page.locator(".story .title").innerText(), /a\\u202e12/);
+});
+
+test("another operator keeps the numbers, and undo restores the call", async () => {
+  await using opened = await site.open(
+    "ai.onnx/ScatterND/18;float32:3,2:1,2,3,4,5,6;int64:2,1:0,2;float32:2,2:7,8,9,9",
+  );
+  const { page } = opened;
+  await page.locator(".sentence .operator").first().selectOption("ai.onnx/ScatterElements");
+  await page
+    .locator(".said p", { hasText: /updates is reshaped; undo restores the call/ })
+    .waitFor();
+  assert.deepEqual(await cellsOf(page, 0), ["1", "2", "3", "4", "5", "6"]);
+  assert.deepEqual(await cellsOf(page, 2), ["7", "9"]);
+  await page.getByRole("button", { name: "undo" }).click();
+  await page.waitForFunction(
+    () => document.querySelectorAll('[data-tensor="2"] td[data-element]').length === 4,
+  );
+});
+
+test("the call of a link is not called one's own until it is changed", async () => {
+  await using opened = await site.open("ai.onnx/GatherElements/13;float32:2:1,2;int64:1:0");
+  const { page } = opened;
+  const title = page.locator("#note h2");
+  assert.equal(await title.innerText(), "A call from a link");
+  await page.click("#cell-0-0");
+  await page.keyboard.type("5");
+  await page.keyboard.press("Enter");
+  await title.getByText("Your own call").waitFor();
+  await page.reload();
+  await title.getByText("Your own call").waitFor();
+});

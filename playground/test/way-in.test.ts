@@ -169,10 +169,44 @@ test("of large files the part that matters is shown, and the command for all of 
     .locator(".said")
     .getByText(/1 of 900 index tuples is out of range/)
     .waitFor();
+  // Rows have their own number and the number in the file.
+  const labels = await page
+    .locator('[data-tensor="output"], [data-tensor="0"]')
+    .first()
+    .locator("tbody th")
+    .allInnerTexts();
+  assert.ok(labels.length > 0 && labels.every((one) => /^\d+=\d+$/.test(one)), labels.join());
   assert.equal(
     await page
       .locator('[data-tensor="1"] td[aria-invalid="true"], [data-tensor="1"] td.bad')
       .count(),
     1,
   );
+});
+
+test("a large text is read in a worker, and reading it can be canceled", async () => {
+  await using opened = await site.open(SUM);
+  const { page } = opened;
+  const before = await cellsOf(page, "output");
+  // The worker's script never arrives, so reading takes as long as the test wants.
+  await page.route(/reader-[^/]*\.js$/, () => {});
+  const numbers = Array.from({ length: 100_000 }, (_, n) => n % 7);
+  await paste(page, numbers.join("\n"));
+  await page.locator(".reading").getByRole("button", { name: "Cancel" }).click();
+  await page.locator(".reading button").waitFor({ state: "detached" });
+  assert.deepEqual(await cellsOf(page, "output"), before);
+  assert.equal(await page.locator("dialog[open]").count(), 0);
+});
+
+test("a text of 200,000 numbers is refused by the worker with a sentence", async () => {
+  await using opened = await site.open(SUM);
+  const { page } = opened;
+  const worker = page.waitForEvent("worker");
+  await paste(page, `[${Array.from({ length: 200_000 }, (_, n) => n % 7).join(", ")}]`);
+  await worker;
+  await page
+    .locator("dialog[open]")
+    .getByText(/20,000 elements/)
+    .first()
+    .waitFor();
 });

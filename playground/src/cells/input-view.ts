@@ -19,9 +19,8 @@ const NO_NOTES: ReadonlyMap<number, string> = new Map();
 const NO_TINTS = new Int8Array(0);
 
 /**
- * Returns the content of an input's cells. After an error, an input keeps the colours of the previous valid call in
- * `picture` if the shape still fits. With `isStale`, the picture shows the previous call because the current call has
- * an error.
+ * Returns the content of an input's cells. With `isStale`, `picture` shows the previous call because the current call
+ * has an error, so its colours and letters would be wrong.
  */
 export function inputView(
   picture: Picture | null,
@@ -42,11 +41,12 @@ export function inputView(
   const before = picture?.state.inputs[position];
   const fits =
     picture !== null &&
+    !isStale &&
     picture.state.op === state.op &&
     printShape(before?.shape ?? []) === printShape(shape);
   const role = picture?.explanation.inputs[position]?.role ?? "";
   const size = sizeOf(shape);
-  const isNoted = fits && !isStale && role === "indices";
+  const isNoted = fits && role === "indices";
   const shown: Cells = {
     ...NOTHING_SAID,
     values: text?.values ?? [],

@@ -141,7 +141,7 @@ export function withChoice(document: Document, choice: OperatorChoice): Changed 
     const sentence = `the ${choice.op} tensors are as you left them`;
     return { ...back, remarks: [sentence, ...back.remarks] };
   }
-  const chosen = withOperator(state, choice);
+  const chosen = withOperator(state, choice, document.preset === null);
   if (chosen.state === state) return { document, remarks: chosen.remarks };
   // A tensor keeps its removed elements in reserve if the new operator accepts the tensor unchanged.
   const carried = chosen.state.inputs.map((text) =>

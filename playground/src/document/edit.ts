@@ -71,22 +71,22 @@ const isInside = (at: readonly number[], shape: readonly number[]): boolean =>
  * Only booleans are converted to 0 and 1, and back.
  */
 export function withDType(input: TensorText, dtype: DType): TensorText {
-  const { dtype: before, shape, values } = input;
+  const { dtype: before, values } = input;
   const [wasBool, isBool] = [before, dtype].map((one) => DTYPES[one].family === "bool");
   if (isBool && !wasBool) {
     return {
+      ...input,
       dtype,
-      shape,
       values: values.map((text) => (/^[01]$/.test(text) ? WORDS[Number(text)] : text)),
     };
   }
   if (wasBool && !isBool && DTYPES[dtype].family !== "string") {
-    return { dtype, shape, values: values.map((text) => numberOf(text)) };
+    return { ...input, dtype, values: values.map((text) => numberOf(text)) };
   }
   const isFromEmpty = before === "string";
   return {
+    ...input,
     dtype,
-    shape,
     values: isFromEmpty ? values.map((text) => text || zeroText(dtype)) : values,
   };
 }
@@ -100,12 +100,12 @@ const numberOf = (text: string): string => {
 
 /** Returns the tensor with a new text for one element, or the same tensor if the element does not exist. */
 export function withValue(input: TensorText, at: readonly number[], text: string): TensorText {
-  const { dtype, shape, values } = input;
+  const { shape, values } = input;
   const isThere =
     at.length === shape.length &&
     at.every(
       (coordinate, axis) =>
         Number.isInteger(coordinate) && coordinate >= 0 && coordinate < shape[axis],
     );
-  return isThere ? { dtype, shape, values: values.with(positionOf(at, shape), text) } : input;
+  return isThere ? { ...input, values: values.with(positionOf(at, shape), text) } : input;
 }

@@ -12,12 +12,14 @@ interface Shown {
   readonly remarks: readonly string[];
   /** The preset that equals the state; null after the first change. */
   readonly preset: string | null;
+  /** True if a link opened the state, which nobody has changed. */
+  readonly isLinked: boolean;
   readonly edition: number;
   /** The page's link if it cannot be parsed, otherwise null. */
   readonly broken: BrokenLink | null;
 }
 
-interface Drawn extends Omit<Shown, "state" | "preset"> {
+interface Drawn extends Omit<Shown, "state" | "preset" | "isLinked"> {
   readonly history: History;
 }
 
@@ -59,7 +61,7 @@ export function usePage(onChange: (change: Change) => void): {
   const { state, preset, own } = history.present;
   const { undo, redo, showPreset, showOwn, openLink, dropLink } = visit;
   return {
-    shown: { state, remarks, preset, edition, broken },
+    shown: { state, remarks, preset, isLinked: state === visit.linked, edition, broken },
     page: visit,
     undo,
     redo,

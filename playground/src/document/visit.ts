@@ -111,7 +111,10 @@ function arrivalAt(hash: string, before: Document | null): Arrival {
 }
 
 /** Returns the page's first state: the state in the URL, or the unwritten state and history from the last page load. */
-function firstArrival(): Omit<Arrival, "document"> & { readonly history: History } {
+function firstArrival(): Omit<Arrival, "document"> & {
+  readonly history: History;
+  readonly isHere: boolean;
+} {
   const left = arrive();
   // After a reload in WebKit, a frame retains its URL but not its history key.
   const isHere =
@@ -124,7 +127,12 @@ function firstArrival(): Omit<Arrival, "document"> & { readonly history: History
   const { document } =
     own === null || "error" in own ? found : arrivalAt(hash, documentOf(own.state, null));
   const isSame = isHere && left?.to === `#${toHash(document.state)}`;
-  return { ...found, history: isSame ? historyAround(document, left.around) : historyOf(document) };
+  const isOwn = own !== null && !("error" in own) && toHash(own.state) === toHash(document.state);
+  return {
+    ...found,
+    isHere: isHere || isOwn,
+    history: isSame ? historyAround(document, left.around) : historyOf(document),
+  };
 }
 
 /** Returns the URL fragment of the user's own call for the next page load, or null if the next URL may contain it. */
@@ -140,14 +148,18 @@ export class Visit implements Page {
   history: History;
   /** The broken link in the URL; null after another state is shown. */
   broken: BrokenLink | null;
+  /** The state that a link has opened and nobody has changed; null for an example and for the user's own call. */
+  linked: State | null;
   readonly address: Address<Stop>;
   onChange: Listener = () => {};
   texts: TextReader | null = null;
 
   constructor() {
-    const { history, broken } = firstArrival();
+    const { history, broken, isHere } = firstArrival();
     this.history = history;
     this.broken = broken;
+    const { preset, state } = history.present;
+    this.linked = isHere || preset !== null ? null : state;
     this.address = new Address(window, new Stop(history));
   }
 
@@ -166,6 +178,8 @@ export class Visit implements Page {
     const isNew = document !== this.document;
     const isStep = change === "operator" || change === "example" || change === "file";
     if (isNew) {
+      const isOwn = document.preset !== null || document.state === this.document.own?.state;
+      if (change === "link") this.linked = isOwn ? null : document.state;
       this.history = pushed(this.history, document);
       this.broken = null;
       const stop = new Stop(this.history);

@@ -13,13 +13,14 @@ import {
   type Role,
 } from "ndscatter";
 import { roleOf, resolve } from "ndscatter/operators";
-import { withDType } from "./edit.ts";
+import { withDType, withShape } from "./edit.ts";
 import { PRESETS } from "../examples/presets.ts";
 import { explainState, readState } from "./read-state.ts";
 import { defaultText, dtypesOf, firstText, rolePosition } from "../values/schema.ts";
 import type { State, TensorText } from "../values/state.ts";
 import { zerosText } from "../values/tensor-text.ts";
 import { attempt } from "../values/attempt.ts";
+import { printNames } from "../values/names.ts";
 
 /**
  * The domain, operator and opset that identify an operator version. An opset between two versions selects the older
@@ -53,8 +54,11 @@ export function operatorGroups(): {
   });
 }
 
-/** Returns `state` under another version, with a remark for each refused attribute, data type and input. */
-export function withOperator(state: State, choice: OperatorChoice): Chosen {
+/**
+ * Returns `state` under another version, with a remark for each refused attribute, data type and input. If the shapes
+ * do not fit, the inputs of the user's own call are reshaped, and an example replaces any other call.
+ */
+export function withOperator(state: State, choice: OperatorChoice, isOwn = false): Chosen {
   const found = attempt(() => ({ version: resolve(choice) }));
   if ("error" in found) return { state, remarks: [found.error] };
   const { version } = found;
@@ -78,11 +82,55 @@ export function withOperator(state: State, choice: OperatorChoice): Chosen {
     return { state: chosen, remarks: [...dropped, ...remarks] };
   }
   const title = `${version.name}-${version.sinceVersion}`;
+  const adapted = isOwn ? reshapedFor(chosen, version) : null;
+  if (adapted !== null) {
+    const names = version.inputs.flatMap(({ name }, position) =>
+      adapted.inputs[position] === chosen.inputs[position] ? [] : [name],
+    );
+    const are = names.length === 1 ? "is" : "are";
+    const what = `${title} needs other shapes, so ${printNames(names)} ${are} reshaped; undo restores the call`;
+    return { state: adapted, remarks: [what, ...dropped, ...remarks] };
+  }
   const sentence = `${title} cannot be run on these shapes, so an example is shown`;
   // The example may use another operator version. The recursion is only one level deep, because the operator stays the
   // same.
   const { state: shown, remarks: more } = withOperator(example.state, id);
   return { state: shown, remarks: [sentence, ...more] };
+}
+
+/** Returns the state with indices, and the inputs that follow from them, in shapes that fit; null if none fit. */
+function reshapedFor(state: State, version: OperatorVersion): State | null {
+  const [data, indices] = [rolePosition(version, "data"), rolePosition(version, "indices")];
+  const [rows, own] = [state.inputs[data]?.shape ?? [], state.inputs[indices]?.shape ?? []];
+  const shapes = [
+    own,
+    [...own.slice(0, -1), 1],
+    [...own.slice(0, 1), ...rows.slice(1)],
+    rows.slice(0, 1),
+  ];
+  for (const shape of shapes) {
+    let next = withInputShape(state, indices, shape);
+    // Each pass reshapes one input.
+    for (const _ of version.inputs) {
+      if (suits(next)) return next;
+      const { node, inputs } = readState(next);
+      const derived = attempt(() => ({ shapes: explain(node, inputs).shapes }));
+      const unfit = "error" in derived ? undefined : derived.shapes.find(({ fits }) => !fits);
+      if (unfit === undefined) break;
+      const position = version.inputs.findIndex(({ name }) => name === unfit.of);
+      next = withInputShape(next, position, unfit.expected);
+    }
+  }
+  return null;
+}
+
+function withInputShape(state: State, position: number, shape: readonly number[]): State {
+  const text = state.inputs[position];
+  if (text == null || String(text.shape) === String(shape)) return state;
+  const edited = withShape(text, shape);
+  return "error" in edited
+    ? state
+    : { ...state, inputs: state.inputs.with(position, edited.input) };
 }
 
 /** Checks whether a state's shapes are compatible; values are not checked. */

@@ -78,7 +78,8 @@ const Dimension = (props: DimensionProps): JSX.Element => {
         size: Math.max(1, String(length).length),
       }}
       text={String(length)}
-      onText={(text) => /^\s*\d{1,9}\s*$/.test(text) && onLength(Number(text))}
+      // A text that is not a length is refused with a reason, like a length that is too large.
+      onText={(text) => onLength(text.trim() === "" ? Number.NaN : Number(text))}
       stepped={(by) => String(Math.max(0, length + by))}
     />
   );

@@ -6,7 +6,7 @@ import { useCorners } from "../stage/use-corners.ts";
 import { useFirstVisit, useKeys } from "./use-keys.ts";
 import { later } from "../widgets/later.tsx";
 import type { Panel } from "./panels.tsx";
-import { Player } from "../story/player.tsx";
+import { PlayButton, Player } from "../story/player.tsx";
 import { PinnedSlices, pinsHeight, usePins } from "../stage/pins.tsx";
 import { isEmbedded, useLayout, useRoom, useRoomAbove } from "../stage/use-room.ts";
 import { sceneOf } from "../writing/scene-of.ts";
@@ -20,6 +20,8 @@ import { Top } from "./top.tsx";
 import { useTravel } from "../story/use-travel.ts";
 import { rulesBeside } from "../document/faults.ts";
 import { suffixIn } from "../document/hash.ts";
+import type { State } from "../values/state.ts";
+import { visible } from "../values/visible.ts";
 import type { Asked, WhyProps } from "../why/use-why.ts";
 
 const WhyPanel = later<WhyProps>(async () => (await import("../why/why-panel.tsx")).Why);
@@ -121,6 +123,7 @@ function Side({ session, asked, isFrame, onAsk }: SideProps): JSX.Element {
         setOpen(false);
       }}
     >
+      {isFrame && <PlayButton session={session} />}
       {asked === undefined ? (
         <>
           <button
@@ -135,7 +138,7 @@ function Side({ session, asked, isFrame, onAsk }: SideProps): JSX.Element {
           {/* This element is always present, because screen readers announce only text that is added to an existing element. */}
           <div class="said" role="status">
             {/* All remarks are in one paragraph, which leaves space for the story and for errors. */}
-            {remarks.length > 0 && <p>{inOneParagraph(remarks)}</p>}
+            {remarks.length > 0 && <p>{visible(inOneParagraph(remarks))}</p>}
           </div>
           <Story session={session} />
           <ShapeRules session={session} />
@@ -159,24 +162,27 @@ function Side({ session, asked, isFrame, onAsk }: SideProps): JSX.Element {
           />
         </>
       )}
-      {isFrame && <Whole op={state.op} />}
+      {isFrame && <Whole state={state} />}
     </aside>
   );
 }
 
-/** In an embedded page, shows the operator's name and a link to the full page. */
-const Whole = ({ op }: { readonly op: string }): JSX.Element => (
-  <a
-    class="whole"
-    href={`./${location.hash}`}
-    target="_blank"
-    rel="noopener"
-    aria-label={`${op} ↗ open in ndscatter`}
-    title="open in ndscatter"
-  >
-    <b>{op}</b> ↗<span> open in ndscatter</span>
-  </a>
-);
+/** In an embedded page, shows the operator with its reduction and a link to the full page. */
+function Whole({ state: { op, attributes } }: { readonly state: State }): JSX.Element {
+  const { reduction = "" } = attributes;
+  return (
+    <a
+      class="whole"
+      href={`./${location.hash}`}
+      target="_blank"
+      rel="noopener"
+      aria-label={`${op} ${reduction} ↗ open in ndscatter`}
+      title="open in ndscatter"
+    >
+      <b>{op}</b> {reduction} ↗<span> open in ndscatter</span>
+    </a>
+  );
+}
 
 function ShapeRules({ session }: { readonly session: Session }): JSX.Element | null {
   const { explanation, version, edits, fixes } = session;

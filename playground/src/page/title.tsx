@@ -19,6 +19,7 @@ const Repair = later<RepairProps>(async () => (await import("../document/broken-
 /** Describes the page to users who start with a lesson. */
 const WHAT = "Scatter and gather, cell by cell: change any value, and the picture updates.";
 const OWN = "Your own call";
+const LINKED = "A call from a link";
 const OWN_NOTE =
   "The link of this page contains the whole call. Opening an example does not erase this call.";
 
@@ -68,9 +69,9 @@ export function Title({
 
 /** Shows the question and note of an example or the user's own call, with buttons for the next steps. */
 function Note({ session, onPanel }: TitleProps): JSX.Element {
-  const { preset, lesson } = session;
+  const { preset, isLinked, lesson } = session;
   const example = EXAMPLES.find(({ id }) => id === preset);
-  const title = example?.question ?? OWN;
+  const title = example?.question ?? (isLinked ? LINKED : OWN);
   const note = example?.note ?? OWN_NOTE;
   const [isOpen, setOpen] = useState(false);
   const text = useRef<HTMLDivElement>(null);

@@ -4,7 +4,7 @@ import { resolve } from "ndscatter/operators";
 import { withOperator } from "../document/with-operator.ts";
 import type { State } from "../values/state.ts";
 import { printNames } from "../values/names.ts";
-import { matched, withAssignment, type NamedTensor } from "./named.ts";
+import { matched, operatorRemark, withAssignment, type NamedTensor } from "./named.ts";
 
 /** Returns the state with the new tensors as its inputs, and a remark; null if names and shapes are ambiguous. */
 export function certainOf(
@@ -24,8 +24,9 @@ export function certainOf(
   const kept = names.filter(
     (_, position) => assignment[position] === null && state.inputs[position] !== null,
   );
+  const made = withAssignment(state, tensors, assignment);
   return {
-    state: withAssignment(state, tensors, assignment),
+    state: made.state,
     remarks: [
       pairs.every(([file, name]) => file === name)
         ? `The page read ${printNames(pairs.map(([, name]) => name))}.`
@@ -33,16 +34,8 @@ export function certainOf(
       ...(kept.length === 0
         ? []
         : [`${printNames(kept)} ${kept.length === 1 ? "stays" : "stay"} as before.`]),
+      ...made.remarks,
       operatorRemark(state),
     ],
   };
-}
-
-/** Tensor files do not name an operation, so the operator and its attributes stay the same. */
-function operatorRemark({ op, opset, attributes }: State): string {
-  const given = Object.entries(attributes).map(([name, text]) => `${name} ${text}`);
-  const kept = [`${op}-${opset}`, ...(given.length === 0 ? [] : [printNames(given)])].join(
-    " with ",
-  );
-  return `The operator is still ${kept}.`;
 }

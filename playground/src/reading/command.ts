@@ -1,5 +1,6 @@
 /** Builds the command line that explains a call larger than the page can show. */
 
+import { BIN, MODEL } from "./file-kinds.ts";
 import type { State } from "../values/state.ts";
 
 /** Quotes a shell argument. */
@@ -16,8 +17,11 @@ export function commandOf(
   names: readonly string[],
   { domain, op, opset, attributes }: Pick<State, "domain" | "op" | "opset" | "attributes">,
 ): string {
-  const model = names.find((name) => /\.(?:onnx|xml)$/i.test(name));
-  const rest = names.filter((name) => name !== model && !/\.bin$/i.test(name));
+  const model = names.find((name) => MODEL.test(name));
+  // The command names an array in an archive without its extension, such as `x.npz/ids`.
+  const rest = names
+    .filter((name) => name !== model && !BIN.test(name))
+    .map((name) => name.replace(/(\.npz\/.*)\.npy$/i, "$1"));
   const settings =
     model === undefined
       ? [

@@ -15,6 +15,8 @@ export type Tensors = Partial<Record<Role, Tensor>>;
 
 export interface Part {
   readonly tensors: Tensors;
+  /** The rows of data that remain. */
+  readonly rows?: readonly number[] | undefined;
   readonly remarks: string[];
 }
 

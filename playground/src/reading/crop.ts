@@ -69,7 +69,10 @@ export function cropOf(state: State, tensors: readonly (Tensor | null)[]): Cropp
   const inputs = version.inputs.map((schema, position) => {
     // The axis input is not cropped.
     const { [roleOf(schema)]: one } = { axis: byRole.axis, ...found.tensors };
-    return one === undefined ? (state.inputs[position] ?? null) : textOf(one);
+    if (one === undefined) return state.inputs[position] ?? null;
+    return roleOf(schema) === "data" && found.rows !== undefined
+      ? { ...textOf(one), rows: found.rows }
+      : textOf(one);
   });
   // A negative batch_dims would be wrong in the crop, where all rows of indices form a single axis.
   const settled = given < 0 ? { ...attributes, batch_dims: String(batchDims) } : attributes;
@@ -120,6 +123,7 @@ function ofTuples({ data, indices, updates }: Tensors): Part | null {
       ),
       ...(batch === null ? {} : { updates: taken(batch, [kept, ...ends]) }),
     },
+    rows: axes[0].kept,
     remarks: [countsOf(found, count, "index tuples"), ...axes.flatMap((one, c) => one.remark(c))],
   };
 }
@@ -150,6 +154,7 @@ function ofRows({ data, indices }: Tensors, written: number): Part | null {
         values.map((one) => own.index(one)),
       ),
     },
+    rows: axis === 0 ? own.kept : undefined,
     remarks: [`${outOfRange(found.bad, count, "indices")}; these come first.`, ...own.remark(axis)],
   };
 }
@@ -196,6 +201,7 @@ function ofElements({ data, indices, updates }: Tensors, written: number): Part 
       ),
       ...(updates === undefined ? {} : { updates: taken(updates, kept) }),
     },
+    rows: axis === 0 ? own.kept : kept[0],
     remarks: [countsOf(found, sizeOf(shape), "indices"), ...own.remark(axis)],
   };
 }

@@ -1,4 +1,4 @@
-/** Collects dropped files, including files in dropped folders. */
+/** Collects dropped files, including files in dropped folders. This module is loaded with the first drop. */
 
 /**
  * The limits for a dropped test case. A drop with more files or deeper folders is probably a folder dropped by mistake.
@@ -7,12 +7,13 @@ const MOST_FILES = 100;
 const DEEPEST = 2;
 
 /**
- * Returns dropped files, followed by files in dropped folders, sorted by name. Unreadable entries are skipped. All
- * entries are taken before the first await, because the browser empties a drop when its event ends.
+ * Returns dropped files, followed by files in dropped folders, sorted by name. Unreadable entries are skipped. `plain`
+ * holds the files of a drop, and `entries` its files and folders.
  */
-export async function droppedFiles(drop: DataTransfer): Promise<File[]> {
-  const plain = [...drop.files];
-  const entries = [...drop.items].map((item) => item.webkitGetAsEntry());
+export async function droppedFiles(
+  plain: File[],
+  entries: readonly (FileSystemEntry | null)[],
+): Promise<File[]> {
   if (!entries.some((entry) => entry?.isDirectory === true)) return plain;
   const found = await Promise.all(
     entries.map((entry) => (entry === null ? [] : filesOf(entry, DEEPEST))),

@@ -4,7 +4,7 @@ import type { JSX } from "preact";
 import { Dialog } from "../widgets/dialog.tsx";
 import { later } from "../widgets/later.tsx";
 import type { OfferedProps } from "./open-file.tsx";
-import type { Offer } from "./use-files.ts";
+import type { Offer } from "./read-files.ts";
 
 const Offered = later<OfferedProps>(async () => (await import("./open-file.tsx")).Offered);
 
@@ -13,14 +13,24 @@ export function FileDialog({
   state,
   inputs,
 }: Omit<OfferedProps, "offer" | "isNothing">): JSX.Element {
-  const { offer, isOver, dismiss } = files;
+  const { offer, isOver, isBusy, cancel, dismiss } = files;
   return (
     <>
       {isOver && (
         <div class="drop-here" aria-hidden="true">
-          Drop tensors (.npy, .pb), a model (.onnx, .xml), or both
+          Drop tensors (.npy, .npz, .pb), a model (.onnx, .xml), or both
         </div>
       )}
+      <div class="reading" role="status">
+        {isBusy && (
+          <>
+            Reading …{" "}
+            <button type="button" onClick={cancel}>
+              Cancel
+            </button>
+          </>
+        )}
+      </div>
       <Dialog
         label={
           offer !== null && isNothing(offer)

@@ -1,8 +1,12 @@
 /** Recognizes file kinds by extension. */
 
 export const MODEL = /\.(?:onnx|xml)$/i;
-export const TENSOR = /\.(?:npy|pb)$/i;
+export const NPZ = /\.npz$/i;
+export const TENSOR = /\.(?:np[yz]|pb)$/i;
 export const BIN = /\.bin$/i;
+
+/** The maximum file size. A larger file contains more than the page can show in any format. */
+export const MOST_BYTES = 64 * 2 ** 20;
 
 /** Checks whether the files may form a test case: one model and some tensors. */
 export const isCase = (names: readonly string[]): boolean =>

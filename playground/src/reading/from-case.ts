@@ -13,13 +13,8 @@ import {
   type FileContent,
 } from "./from-file.ts";
 import { assigned, withAssignment, type NamedTensor } from "./named.ts";
+import type { NamedFile } from "./npz.ts";
 import type { TensorText } from "../values/state.ts";
-
-/** A file and its name; folders in the name are ignored. */
-export interface NamedFile {
-  readonly name: string;
-  readonly bytes: Uint8Array;
-}
 
 const lastOf = (name: string): string => name.replace(/^.*[/\\]/s, "");
 
@@ -110,11 +105,13 @@ class CaseTensors {
     const names = choice.state.inputs.map((_, position) => assignment[position] ?? null);
     const still = open.filter((position) => names[position] === null);
     const { inputs } = resolve(choice.state);
+    const made = withAssignment(choice.state, left, assignment);
     return {
       ...choice,
-      state: withAssignment(choice.state, left, assignment),
+      state: made.state,
       open: still,
       remarks: [
+        ...made.remarks,
         ...choice.remarks.filter((one) => !isZerosRemark(one)),
         ...(still.length === 0
           ? []

@@ -1,8 +1,8 @@
 /** Reads a dropped file: a single tensor, or a model's scatters and gathers with their constant inputs. */
 
-import { explain, type DType, type OperatorVersion } from "ndscatter";
+import { explain, type DType, type OperatorVersion, type TensorType } from "ndscatter";
 import { roleOf, resolve } from "ndscatter/operators";
-import type { Model, ModelNode } from "ndscatter/onnx";
+import type { Model, NodeIndex, Place, PlacedNode } from "ndscatter/onnx";
 import { printNames } from "../values/names.ts";
 import { checkShape } from "../values/limits.ts";
 import { readState } from "../document/read-state.ts";
@@ -80,14 +80,14 @@ const READERS: Readonly<Record<string, (() => Promise<Reader>) | undefined>> = O
       return (bytes: Uint8Array, name: string) => tensorOf(name, textOf(readTensor(bytes), name));
     },
     ".onnx": async () => {
-      const { readModel, runNode } = await import("./model-files.ts");
+      const files = await import("./model-files.ts");
       return (bytes: Uint8Array, _: string, __: unknown, given: Given) =>
-        nodesOf(readModel(bytes), runNode, given);
+        nodesOf(files.readModel(bytes), files, given);
     },
     ".xml": async () => {
-      const { readIR, runNode } = await import("./model-files.ts");
+      const files = await import("./model-files.ts");
       return (bytes: Uint8Array, _: string, bin: Uint8Array | undefined, given: Given) =>
-        nodesOf(readIR(bytes, bin), runNode, given);
+        nodesOf(files.readIR(bytes, bin), files, given);
     },
   },
 );
@@ -97,55 +97,76 @@ const tensorOf = (title: string, input: TensorText): FileContent => ({
   remarks: [],
 });
 
-type RunNode = typeof import("ndscatter/onnx").runNode;
+type Tools = Pick<typeof import("./model-files.ts"), "inferTypes" | "NodeIndex" | "runNode">;
 
-function nodesOf(model: Model, runNode: RunNode, given: Given): FileContent {
+/** What the page knows about a model while it converts nodes to states. */
+interface Known {
+  readonly index: NodeIndex;
+  readonly types: ReturnType<Tools["inferTypes"]>;
+  readonly runNode: Tools["runNode"];
+  readonly given: Given;
+}
+
+/** Lists the scatters and gathers of a model, its bodies and its functions. */
+function nodesOf(
+  model: Model,
+  { inferTypes, NodeIndex, runNode }: Tools,
+  given: Given,
+): FileContent {
   const choices: FileChoice[] = [];
   const remarks: string[] = [];
-  const { nodes, inputs, constants } = model.graph;
+  const { inputs, constants } = model.graph;
   const constant = new Set(constants.map(({ name }) => name));
   given.begin?.(inputs.map(({ name }) => name).filter((name) => !constant.has(name)));
-  let known = 0;
-  for (const node of nodes) {
-    const version = versionOf(model, node);
-    if (version === null || ++known > MOST_CHOICES) continue;
-    const title = titleOf(node, version);
-    const made = attempt(() => stateOf(model, node, version, { runNode, given }));
+  const index = new NodeIndex(model);
+  const known: Known = { index, types: inferTypes(model), runNode, given };
+  let count = 0;
+  for (const placed of index.family) {
+    const version = versionOf(placed);
+    if (version === null || ++count > MOST_CHOICES) continue;
+    const title = titleOf(placed, version);
+    const made = attempt(() => stateOf(placed, version, known));
     if ("error" in made) remarks.push(`${title} is not shown: ${made.error}`);
     else choices.push({ kind: "node", title, ...made });
   }
-  if (known > MOST_CHOICES) remarks.push(`${known - MOST_CHOICES} more nodes are not shown`);
-  if (known > 0) return { choices, remarks };
-  const others = [...new Set(nodes.map(({ op }) => op))].slice(0, 20).join(", ");
+  if (count > MOST_CHOICES) remarks.push(`${count - MOST_CHOICES} more nodes are not shown`);
+  if (count > 0) return { choices, remarks };
+  const others = [...new Set(index.nodes.map(({ node }) => node.op))].slice(0, 20).join(", ");
   return {
     error: `the model has no scatter or gather that the page supports${others === "" ? "" : `, only ${others}`}`,
   };
 }
 
-function versionOf(
-  model: Model,
-  { domain, op, opset = model.opsets[domain] }: ModelNode,
-): OperatorVersion | null {
+function versionOf({ node, place }: PlacedNode): OperatorVersion | null {
+  const { domain, op, opset = place.opsets[domain] } = node;
   const found = attempt(() => ({ version: resolve({ domain, op, opset }) }));
   return "version" in found ? found.version : null;
 }
 
-/** Returns a title such as `ScatterND-18 "update the cache"`. An unnamed node is titled by its output. */
-const titleOf = (
-  { name, outputs }: ModelNode,
+/**
+ * Returns a title such as `ScatterND-18 "update the cache" in Loop "steps" / body`. An unnamed node is titled by its
+ * output.
+ */
+function titleOf(
+  { node: { name, outputs }, place }: PlacedNode,
   { name: op, sinceVersion }: OperatorVersion,
-): string => `${op}-${sinceVersion} ${JSON.stringify(name || (outputs[0] ?? ""))}`;
+): string {
+  const where = place.path.length === 0 ? "" : ` in ${place.path.join(" / ")}`;
+  return `${op}-${sinceVersion} ${JSON.stringify(name || (outputs[0] ?? ""))}${where}`;
+}
 
 function stateOf(
-  model: Model,
-  node: ModelNode,
+  placed: PlacedNode,
   version: OperatorVersion,
-  { runNode, given }: { readonly runNode: RunNode; readonly given: Given },
+  known: Known,
 ): { state: State; remarks: string[]; open?: readonly number[] } {
+  const { node, place } = placed;
   const remarks: string[] = [];
   const attributes: Record<string, string> = {};
   for (const [name, { type, value }] of Object.entries(node.attributes)) {
-    if (typeof value === "object") remarks.push(`the attribute ${name}, of ${type}, is left out`);
+    if (type === "other") remarks.push(`the value of ${name} comes from the function's caller`);
+    else if (typeof value === "object")
+      remarks.push(`the attribute ${name}, of ${type}, is left out`);
     else if (String(value) !== defaultText(version, name)) attributes[name] = String(value);
   }
   const unknown = new Set<number>();
@@ -156,12 +177,12 @@ function stateOf(
       return null;
     }
     const value = attempt(() => ({
-      value: given.get(name) ?? constantOf(model, name, runNode),
+      value: known.given.get(name) ?? constantOf(place, name, known),
     }));
     if ("error" in value) remarks.push(`${schema.name} cannot be read: ${value.error}`);
     else if (value.value !== null) return value.value;
     unknown.add(position);
-    return standIn(model, name, version, position);
+    return standIn(typeOf(place, name, known.types), version, position);
   });
   const state = withFittingUpdates(
     {
@@ -176,7 +197,29 @@ function stateOf(
   );
   if (unknown.size > 0)
     remarks.push(zerosRemark([...unknown].map((at) => version.inputs[at].name)));
+  for (const at of unknown) {
+    const remark = typeRemark(
+      version.inputs[at].name,
+      typeOf(place, node.inputs[at], known.types),
+      state.inputs[at],
+    );
+    if (remark !== null) remarks.push(remark);
+  }
   return { state, remarks, ...(unknown.size === 0 ? {} : { open: [...unknown] }) };
+}
+
+/** Describes a type that the model leaves open; null for a type that the model determines. */
+function typeRemark(
+  name: string,
+  type: TensorType | null,
+  shown: TensorText | null,
+): string | null {
+  if (shown === null || type?.shape?.every((dim) => typeof dim === "number") === true) return null;
+  const what = `${shown.dtype} [${shown.shape.join(", ")}]`;
+  const known = type?.shape?.map((dim) => dim ?? "?").join(", ");
+  return known === undefined
+    ? `The ${type === null ? "type" : "shape"} of ${name} is unknown; ${what} stands for it.`
+    : `${name} is ${shown.dtype} [${known}] in the model; ${what} stands for it.`;
 }
 
 const ZEROS = "The model has no values for ";
@@ -189,35 +232,40 @@ export function zerosRemark(names: readonly string[]): string {
 export const isZerosRemark = (sentence: string): boolean => sentence.startsWith(ZEROS);
 
 /** Returns the tensor with this name if it is a model constant; null if it is an input or a computed value. */
-function constantOf(model: Model, name: string, runNode: RunNode): TensorText | null {
-  const { constants, nodes } = model.graph;
-  const constant = constants.find((one) => one.name === name);
-  if (constant !== undefined) {
-    // The shape is checked before the constant is read, because a large constant takes memory.
-    checkShape(constant.shape, name);
-    return textOf(constant.read(), name);
+function constantOf(place: Place, name: string, { index, runNode }: Known): TensorText | null {
+  for (let at: Place | null = place; at !== null; at = at.outer) {
+    const { constants, nodes, inputs } = at.graph;
+    const constant = constants.find((one) => one.name === name);
+    if (constant !== undefined) {
+      // The shape is checked before the constant is read, because a large constant takes memory.
+      checkShape(constant.shape, name);
+      return textOf(constant.read(), name);
+    }
+    const maker = nodes.find(({ outputs }) => outputs.includes(name));
+    if (maker !== undefined) {
+      // A node that copies a computed value cannot be evaluated here.
+      const made = INLINE.has(maker.op) ? attempt(() => runNode(index, maker, {})) : null;
+      return made === null || "error" in made ? null : textOf(made[name], name);
+    }
+    if (inputs.some((one) => one.name === name)) return null;
   }
-  const maker = nodes.find(({ op, outputs }) => INLINE.has(op) && outputs.includes(name));
-  // A node that copies a computed value cannot be evaluated here.
-  const made = maker && attempt(() => runNode(model, maker, {}));
-  return made === undefined || "error" in made ? null : textOf(made[name], name);
+  return null;
 }
 
 /** Operators that create or forward constants. */
 const INLINE: ReadonlySet<string> = new Set(["Constant", "Identity", "Convert"]);
 
-/** Returns zeros of the declared type. Each unknown dimension becomes 2. */
-function standIn(
-  model: Model,
-  name: string,
-  version: OperatorVersion,
-  position: number,
-): TensorText {
-  const { inputs, values = [], constants } = model.graph;
-  const type =
-    [...inputs, ...values].find((one) => one.name === name)?.type ??
-    constants.find((one) => one.name === name) ??
-    null;
+/** Returns the known type of a value in a graph or an enclosing graph. */
+function typeOf(place: Place, name: string, types: Known["types"]): TensorType | null {
+  for (let at: Place | null = place; at !== null; at = at.outer) {
+    const type = types.get([...at.path, name].join(" / "));
+    if (type !== undefined) return type;
+  }
+  return null;
+}
+
+/** Returns zeros of a type. Each unknown dimension becomes 2. */
+function standIn(type: TensorType | null, version: OperatorVersion, position: number): TensorText {
   const schema = version.inputs[position];
   const dtype: DType = type?.dtype ?? firstType(version, position);
   const shape = (type?.shape ?? (roleOf(schema) === "axis" ? [] : [2, 2])).map((dim) =>

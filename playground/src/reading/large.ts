@@ -11,9 +11,9 @@ import type { State } from "../values/state.ts";
 import { commandOf } from "./command.ts";
 import { cropOf } from "./crop.ts";
 import { TENSOR } from "./file-kinds.ts";
-import type { NamedFile } from "./from-case.ts";
 import type { FileChoice } from "./from-file.ts";
-import { matched, type NamedTensor } from "./named.ts";
+import { matched, operatorRemark, withAssignment, type NamedTensor } from "./named.ts";
+import type { NamedFile } from "./npz.ts";
 
 export interface Large {
   readonly choices: readonly FileChoice[];
@@ -65,6 +65,12 @@ export async function largeOf(files: readonly NamedFile[], state: State): Promis
     number === null ? [] : [`${named[number].name} as ${inputs[position]}`],
   );
   const title = `Show the relevant part: ${parts.join(", ")}`;
-  const choice = { kind: "node", title, state: crop.state, remarks: [] } as const;
-  return { choices: [choice], remarks: [...remarks, ...crop.remarks], command };
+  // The crop keeps the data types of the files.
+  const made = withAssignment(crop.state, [], []);
+  const choice = { kind: "node", title, state: made.state, remarks: made.remarks } as const;
+  return {
+    choices: [choice],
+    remarks: [...remarks, ...crop.remarks, operatorRemark(base)],
+    command,
+  };
 }

@@ -1,4 +1,4 @@
 /** The page's imports from the model readers, which the bundler reduces to the code that the page needs. */
 
-export { readModel, readTensor, runNode } from "ndscatter/onnx";
+export { inferTypes, NodeIndex, readModel, readTensor, runNode } from "ndscatter/onnx";
 export { readIR } from "ndscatter/openvino";

@@ -1,8 +1,10 @@
 /** Assigns named tensors to operator inputs by name, data type and shape. */
 
-import { infer, type OperatorVersion, type Role } from "ndscatter";
-import { resolve, roleOf } from "ndscatter/operators";
+import { infer, type DType, type OperatorVersion, type Role } from "ndscatter";
+import { printShape, resolve, roleOf } from "ndscatter/operators";
+import { withDType } from "../document/edit.ts";
 import { attempt } from "../values/attempt.ts";
+import { printNames } from "../values/names.ts";
 import { dtypesOf, newestOf } from "../values/schema.ts";
 import { sizeOf } from "../values/shape.ts";
 import type { State, TensorText } from "../values/state.ts";
@@ -47,23 +49,23 @@ const wordOf = (name: string): string => name.toLowerCase().replace(/^.*[.\s]/, 
 function score({ name, input }: NamedTensor, version: OperatorVersion, position: number): number {
   const schema = version.inputs[position];
   const role = roleOf(schema);
-  if (!dtypesOf(version, schema).includes(input.dtype)) return -9;
+  const isTaken = dtypesOf(version, schema).includes(input.dtype);
+  if (!isTaken && !(role === "indices" && isWhole(input.dtype))) return -9;
   const word = wordOf(name);
   const byName = word === schema.name.toLowerCase() ? 12 : NAMES[role].includes(word) ? 8 : 0;
   const isOther =
     byName === 0 &&
     version.inputs.some((one) => one !== schema && isNamed(word, one.name, roleOf(one)));
-  const isWhole = /^u?int/.test(input.dtype);
   const byType =
     role === "indices"
-      ? isWhole
+      ? isWhole(input.dtype)
         ? 2
         : -9
       : role === "axis"
         ? sizeOf(input.shape) === 1
           ? 1
           : -9
-        : isWhole
+        : isWhole(input.dtype)
           ? 0
           : 2;
   return byName + byType - (isOther ? 6 : 0);
@@ -72,18 +74,91 @@ function score({ name, input }: NamedTensor, version: OperatorVersion, position:
 const isNamed = (word: string, name: string, role: Role): boolean =>
   word === name.toLowerCase() || NAMES[role].includes(word);
 
-/** Returns the state with the given tensors as its inputs. */
-export const withAssignment = (
+const isWhole = (dtype: DType): boolean => /^u?int/.test(dtype);
+
+/** Numbers of different types become the last of their types in this list. */
+const WIDER =
+  "uint8 int8 uint16 int16 uint32 int32 uint64 int64 float16 bfloat16 float32 float64".split(" ");
+
+/**
+ * Returns the data types in which an operator accepts tensors: indices are read as int64 if their own type is refused,
+ * and inputs that must have one type get the widest of their types.
+ */
+const acceptedTypes = (
+  version: OperatorVersion,
+  inputs: readonly (TensorText | null)[],
+): (DType | null)[] =>
+  inputs.map((input, position) => {
+    if (input === null) return null;
+    const schema = version.inputs[position];
+    const types = dtypesOf(version, schema);
+    if (roleOf(schema) === "indices" && isWhole(input.dtype) && !types.includes(input.dtype))
+      return types.find((one) => one === "int64") ?? input.dtype;
+    const alike = inputs.flatMap((one, other) =>
+      one !== null && version.inputs[other]?.type === schema.type ? one.dtype : [],
+    );
+    const [widest] = alike.toSorted((a, b) => WIDER.indexOf(b) - WIDER.indexOf(a));
+    const isNumeric = alike.every((one) => WIDER.includes(one));
+    return isNumeric && types.includes(widest) ? widest : input.dtype;
+  });
+
+const placed = (
   state: State,
   tensors: readonly NamedTensor[],
   assignment: Assignment,
-): State => ({
-  ...state,
-  inputs: state.inputs.map((input, position) => {
+): State["inputs"] =>
+  state.inputs.map((input, position) => {
     const number = assignment[position] ?? null;
     return number === null ? input : tensors[number].input;
-  }),
-});
+  });
+
+/**
+ * Returns the state with the given tensors as its inputs, in data types that the operator accepts, and a remark about
+ * each conversion.
+ */
+export function withAssignment(
+  state: State,
+  tensors: readonly NamedTensor[],
+  assignment: Assignment,
+): { readonly state: State; readonly remarks: readonly string[] } {
+  const version = resolve(state);
+  const given = placed(state, tensors, assignment);
+  const types = acceptedTypes(version, given);
+  const remarks: string[] = [];
+  const inputs = given.map((input, position) => {
+    const dtype = types[position] ?? null;
+    if (input === null || dtype === null || dtype === input.dtype) return input;
+    const { name } = version.inputs[position];
+    remarks.push(`${name} is ${input.dtype}; ${version.name} reads it here as ${dtype}.`);
+    return withDType(input, dtype);
+  });
+  return { state: { ...state, inputs }, remarks };
+}
+
+/** Describes the operator and its attributes, which stay the same because arrays do not name an operation. */
+export function operatorRemark({ op, opset, attributes }: State): string {
+  const given = Object.entries(attributes).map(([name, text]) => `${name} ${text}`);
+  const kept = [`${op}-${opset}`, ...(given.length === 0 ? [] : [printNames(given)])];
+  return `The operator is still ${kept.join(" with ")}.`;
+}
+
+/** Explains why tensors are not used. */
+export function unusedRemarks(
+  state: State,
+  tensors: readonly NamedTensor[],
+  assignment: Assignment,
+): string[] {
+  const open = resolve(state).inputs.filter(
+    (_, position) => (assignment[position] ?? null) === null,
+  );
+  const why = ({ dtype, shape }: TensorText): string =>
+    open.length === 0
+      ? "every input has a tensor"
+      : `${dtype} ${printShape(shape)} was not recognized as ${printNames(open.map(({ name }) => name))}`;
+  return tensors.flatMap(({ name, input }, number) =>
+    assignment.includes(number) ? [] : [`${name} is not used: ${why(input)}.`],
+  );
+}
 
 function fits(version: OperatorVersion, state: State): boolean {
   const required = version.attributes
@@ -101,8 +176,9 @@ function fits(version: OperatorVersion, state: State): boolean {
     opset: version.sinceVersion,
     attributes: { ...Object.fromEntries(required), ...attributes },
   };
-  const types = state.inputs.map((one) =>
-    one === null ? undefined : { dtype: one.dtype, shape: one.shape },
+  const dtypes = acceptedTypes(version, state.inputs);
+  const types = state.inputs.map((one, position) =>
+    one === null ? undefined : { dtype: dtypes[position] ?? one.dtype, shape: one.shape },
   );
   while (types.length > 0 && types[types.length - 1] === undefined) types.pop();
   return !("error" in attempt(() => infer(node, types)));
@@ -151,14 +227,17 @@ export function assigned(
         points += table[position][number] < 0 ? -100 : 4 + table[position][number];
     }
     if (points <= second) continue;
-    if (fits(version, withAssignment(state, tensors, assignment))) points += 10;
+    if (fits(version, { ...state, inputs: placed(state, tensors, assignment) })) points += 10;
     if (points > best.points) {
       second = best.points;
       best = { assignment, points };
     } else second = Math.max(second, points);
   }
   const areAllUsed = tensors.every((_, number) => best.assignment.includes(number));
-  const isFit = fits(version, withAssignment(state, tensors, best.assignment));
+  const isFit = fits(version, {
+    ...state,
+    inputs: placed(state, tensors, best.assignment),
+  });
   return { ...best, isSure: areAllUsed && isFit && best.points - second >= 4 };
 }
 

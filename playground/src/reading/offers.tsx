@@ -6,7 +6,15 @@ import { useMemo, useState } from "preact/hooks";
 import { operatorGroups, withOperator } from "../document/with-operator.ts";
 import { newestOf } from "../values/schema.ts";
 import type { State } from "../values/state.ts";
-import { assigned, matched, withAssignment, type Assignment, type NamedTensor } from "./named.ts";
+import {
+  assigned,
+  matched,
+  operatorRemark,
+  unusedRemarks,
+  withAssignment,
+  type Assignment,
+  type NamedTensor,
+} from "./named.ts";
 import type { Files } from "./use-files.ts";
 
 export interface MatchProps {
@@ -29,16 +37,15 @@ export function MatchForm({ tensors, state, onTake }: MatchProps): JSX.Element {
   const first = useMemo(() => guessOf(tensors, state), [tensors, state]);
   const [{ base, assignment }, setChosen] = useState<Chosen>(first);
   const { inputs } = resolve(base);
-  const unused = tensors.filter((_, number) => !assignment.includes(number));
+  const made = withAssignment(base, tensors, assignment);
+  const remarks = [...made.remarks, ...unusedRemarks(base, tensors, assignment)];
+  const kept = operatorRemark(base);
   return (
     <form
       class="match"
       onSubmit={(event) => {
         event.preventDefault();
-        onTake(
-          withAssignment(base, tensors, assignment),
-          unused.map(({ name }) => `${name} is not used.`),
-        );
+        onTake(made.state, [...remarks, kept]);
       }}
     >
       <OperatorMenu tensors={tensors} state={state} base={base} onChosen={setChosen} />
@@ -53,7 +60,9 @@ export function MatchForm({ tensors, state, onTake }: MatchProps): JSX.Element {
           }
         />
       ))}
-      {unused.length > 0 && <p>Not used: {unused.map(({ name }) => name).join(", ")}</p>}
+      {[...remarks, kept].map((sentence) => (
+        <p key={sentence}>{sentence}</p>
+      ))}
       <p>
         <button type="submit" class="main">
           Show this call

@@ -4,13 +4,14 @@ import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { State } from "../values/state.ts";
 import { MatchForm } from "./offers.tsx";
-import type { Files, Offer } from "./use-files.ts";
+import type { Offer } from "./read-files.ts";
+import type { Files } from "./use-files.ts";
 import { WayIn } from "./way-in.tsx";
 
 /** The accepted kinds of input, in display order. */
 const TAKES: readonly (readonly [what: string, sentence: string])[] = [
   [
-    ".npy, .pb",
+    ".npy, .pb, .npz",
     "Tensor files: a single tensor for one input, or three or four tensors for a whole call, matched by name, type and shape.",
   ],
   [
@@ -69,7 +70,9 @@ export function Offered({ offer, isNothing, files, state, inputs }: OfferedProps
       {tensors.length > 1 && <MatchForm tensors={tensors} state={state} onTake={files.takeState} />}
       {choices.length > 0 && <Choices offer={offer} inputs={inputs} onTake={files.take} />}
       {command !== undefined && <Command line={command} />}
-      {isNothing && <p>Open tensors as .npy or .pb files, or a model with a scatter or gather.</p>}
+      {isNothing && (
+        <p>Open tensors as .npy, .npz or .pb files, or a model with a scatter or gather.</p>
+      )}
     </>
   );
 }

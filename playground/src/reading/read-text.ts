@@ -71,10 +71,17 @@ function arrayIn(text: string): TextContent | null {
   return { ...NOTHING, tensors: [{ name, input: read.input }], isOneArray: true };
 }
 
+/** The maximum number of arrays to choose from. */
+const MOST_TENSORS = 100;
+
 function callIn(text: string): TextContent {
   const found = attempt(() => readCall(text));
   if ("error" in found) return { ...NOTHING, error: `${found.error}. ${READ}` };
   const { call, tensors } = found;
+  if (call === null && tensors.length > MOST_TENSORS) {
+    const count = tensors.length.toLocaleString("en");
+    return { ...NOTHING, error: `it has ${count} arrays; the page reads up to ${MOST_TENSORS}.` };
+  }
   if (call === null) return { ...NOTHING, tensors };
   const { title, state, remarks } = call;
   const id = `${state.op}-${state.opset}`;

@@ -153,7 +153,8 @@ export function readMessage(text: string): Message | UnknownMessage | null {
       ? named
       : (said.op ?? ops.find((one) => text.includes(one)) ?? ops[0]);
     if (!isKnown(op)) continue;
-    return asCall({ ...said, op }, isKnown(named) ? (name ?? "") : null);
+    const node = isKnown(named) ? (name ?? "") : null;
+    return asCall({ ...said, op }, node, node !== null || /scatter|gather/i.test(text));
   }
   if (
     named === undefined ||
@@ -169,7 +170,12 @@ export function readMessage(text: string): Message | UnknownMessage | null {
 const isKnown = (op: string | undefined): op is string =>
   op !== undefined && newestOf("ai.onnx", op) !== null;
 
-function asCall(given: Facts & { readonly op: string }, node: string | null): Message {
+/** Returns the call. `isNamed` is true if the message names the operator. */
+function asCall(
+  given: Facts & { readonly op: string },
+  node: string | null,
+  isNamed: boolean,
+): Message {
   const { facts, small } = shrunk(given);
   const version = newestOf("ai.onnx", facts.op);
   if (version === null) throw new Error(facts.op);
@@ -202,7 +208,7 @@ function asCall(given: Facts & { readonly op: string }, node: string | null): Me
   return {
     state: { domain, op, opset, attributes, inputs },
     understood: [
-      `The message is about ${op}${node === null || node === "" ? "" : ` (node ${node})`}.`,
+      `${isNamed ? "The message is" : "The message names no operator; it is probably"} about ${op}${node === null || node === "" ? "" : ` (node ${node})`}.`,
       given.sentence,
       ...(small
         ? ["Sizes are smaller here: the page shows the same fault on fewer elements."]

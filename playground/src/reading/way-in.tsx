@@ -32,7 +32,7 @@ function DropZone({ files, onGiven }: WayInProps): JSX.Element {
         hidden
         multiple
         aria-label="file"
-        accept=".npy,.pb,.onnx,.xml,.bin"
+        accept=".npy,.npz,.pb,.onnx,.xml,.bin"
         onChange={(event) => {
           const chosen = [...(event.currentTarget.files ?? [])];
           event.currentTarget.value = "";

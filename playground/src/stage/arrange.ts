@@ -46,7 +46,7 @@ const HALL = { width: 1760, height: 560 };
 /** The row height above which a smaller header is not worth its missing details. */
 const ROOMY = 24;
 /** The maximum row height as a fraction of the cell width, unless touch input needs more. */
-const HIGHEST = 0.8;
+const HIGHEST = 1.1;
 const FINGER = 44;
 
 type Tiers = Layout["tiers"];
@@ -74,7 +74,7 @@ export function layOut(call: Call, room: Room): Layout {
     for (const isTight of [false, true]) {
       for (const tiers of all) {
         const wayAt = (pitch: number): Way => ({ plan, tiers, pitch, isTight });
-        const least = best === null ? room.least : Math.floor(best.pitch * worth) + 1;
+        const least: number = best === null ? room.least : Math.floor(best.pitch * worth) + 1;
         best = largestThatFits(wayAt, least) ?? best;
       }
     }

@@ -89,7 +89,7 @@ export function Cursor(props: CursorProps): JSX.Element {
     <div
       class={lane.isWindow ? "scroller window" : "scroller"}
       ref={box.ref}
-      style={lane.isWindow ? box.style : undefined}
+      style={lane.isWindow ? { ...box.style, ...fadesOf(lane, corner) } : undefined}
       onScroll={box.onScroll}
       onKeyDown={(event) => onKeyDown(event, props, editor)}
       onPaste={(event) => onPaste(event, props, editor)}
@@ -116,6 +116,12 @@ export function Cursor(props: CursorProps): JSX.Element {
     </div>
   );
 }
+
+/** Returns the widths of the fades at the edges of a window, beyond which there are more rows or columns. */
+const fadesOf = ({ rows, columns, sheet }: Lane, { row, column }: Corner) => ({
+  "--below": row + rows < sheet.rows ? "12px" : "0px",
+  "--right": column + columns < sheet.columns ? "12px" : "0px",
+});
 
 /**
  * Returns the focus and pointer handlers. The first click on a cell shows its story; the second click edits the cell.

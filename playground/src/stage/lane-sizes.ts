@@ -13,11 +13,12 @@ import {
 import type { Sheet } from "./sheets.ts";
 
 /** Returns the length of a row label, which consists of coordinates and commas. */
-function labelDigits(shape: readonly number[], { columns }: Sheet): number {
+function labelDigits({ shape, rowNumbers = [] }: Placed, { columns }: Sheet): number {
   // If all elements form one column, the labels contain all coordinates.
   const axes = shape.length < 2 || columns < (shape.at(-1) ?? 0) ? shape : shape.slice(0, -1);
   const digits = axes.reduce((sum, dim) => sum + String(Math.max(dim - 1, 0)).length, 0);
-  return digits + Math.max(0, axes.length - 1);
+  const numbers = rowNumbers.map((one) => one.toLocaleString("en").length + 1);
+  return digits + Math.max(0, axes.length - 1) + Math.max(0, ...numbers);
 }
 
 /**
@@ -78,7 +79,7 @@ export function laneOf(
 ): Lane {
   const { font, least, padding, label } = metrics;
   const cell = Math.max(least, Math.ceil(placed.digits * font * CHARACTER + padding));
-  const digits = labelDigits(placed.shape, own);
+  const digits = labelDigits(placed, own);
   const side = placed.shape.length === 0 ? 0 : Math.ceil(digits * label * 0.61 + 9);
   const tableWidth = tableWidthOf(side, own.columns, cell);
   return {

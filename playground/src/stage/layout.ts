@@ -11,6 +11,8 @@ export interface Placed {
   readonly id: TensorId;
   readonly role: string;
   readonly shape: readonly number[];
+  /** The numbers of the rows in a larger tensor, if this tensor is a part of it. */
+  readonly rowNumbers?: readonly number[] | undefined;
   /** The number of characters that fit into a cell. */
   readonly digits: number;
   readonly name: string;

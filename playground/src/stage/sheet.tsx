@@ -5,6 +5,7 @@ import type { Cells } from "../cells/cells.ts";
 import type { Corner, Lane, TensorId } from "./layout.ts";
 import { HEAD, SPACING, type Metrics } from "./metrics.ts";
 import { rowLabel } from "./row-label.ts";
+import { visible } from "../values/visible.ts";
 import { memo } from "../widgets/memo.ts";
 
 export type Move = "up" | "down" | "left" | "right";
@@ -149,7 +150,7 @@ function cell(props: RowProps, element: number): JSX.Element {
   const note = notes.get(element);
   const fault = faults.get(element);
   const other = others.get(element);
-  const value = values[element] ?? "";
+  const value = visible(values[element] ?? "");
   const classes = ["cell"];
   if (tint >= 0) classes.push(`hue-${tint}`);
   if (hitsAt(props, element) > 1) classes.push("several");
@@ -167,7 +168,7 @@ function cell(props: RowProps, element: number): JSX.Element {
       aria-invalid={fault === undefined ? undefined : true}
       // Screen readers get the full value if it is longer than its cell.
       aria-label={shown === value ? undefined : value}
-      title={fault ?? titleOf(value, shown, other)}
+      title={visible(fault ?? titleOf(value, shown, other) ?? "") || undefined}
     >
       {edited === null ? (
         <>

@@ -175,6 +175,7 @@ export function useLayout(
               id: position,
               role: roleAt(version, position),
               shape: text.shape,
+              rowNumbers: text.rows,
               digits: digits[position],
               name: version?.inputs[position]?.name ?? `input ${position}`,
             },
@@ -182,10 +183,12 @@ export function useLayout(
     );
     const name = version?.outputs[0].name ?? "output";
     if (outputShape === null) return inputs;
-    const outputDigits = digits[digits.length - 1];
+    // The rows of a gather's output are those of its indices.
+    const source = inputs.find(({ role }) => role === "data" && !state.op.includes("Gather"));
+    const common = { id: "output", role: "output", shape: outputShape, name } as const;
     return [
       ...inputs,
-      { id: "output", role: "output", shape: outputShape, digits: outputDigits, name },
+      { ...common, digits: digits[digits.length - 1], rowNumbers: source?.rowNumbers },
     ];
   }, [state, version, picture, String(outputShape), generation]);
   const axis = axisOf(state, version);

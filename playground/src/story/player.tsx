@@ -56,26 +56,16 @@ export function controlsOf({ count, step, isStale, isPlaying, onStep, setPlaying
 }
 
 export function Player({ session }: { readonly session: Session }): JSX.Element {
-  const { count, step, isStale, isPlaying, links } = session;
+  const { count, step, at, isStale, links } = session;
   const [chosen, setSpeed] = useState<number | null>(null);
   const speed = chosen ?? speedFor(count);
   usePlaying(session, speed);
-  const { go, back, forward, toggle } = controlsOf(session);
+  const { go, back, forward } = controlsOf(session);
   const isOff = isStale || count === 0;
   const noun = `${links?.kind === "gather" ? "read" : "update"}${count === 1 ? "" : "s"}`;
-  const at = step ?? 0;
   return (
     <div class="player" role="group" aria-label="player">
-      <button
-        type="button"
-        class="play"
-        aria-label={isPlaying ? "pause" : "play"}
-        title="Space"
-        disabled={isOff}
-        onClick={toggle}
-      >
-        {isPlaying ? "❚❚" : "▶"}
-      </button>
+      <PlayButton session={session} />
       <button
         type="button"
         aria-label="one step back"
@@ -89,7 +79,8 @@ export function Player({ session }: { readonly session: Session }): JSX.Element 
         type="button"
         aria-label="one step forward"
         title="→"
-        aria-disabled={isOff || at >= count}
+        // After the last step, the picture without a step is shown, from which the steps begin again.
+        aria-disabled={isOff || step === count}
         onClick={forward}
       >
         ›
@@ -102,6 +93,12 @@ export function Player({ session }: { readonly session: Session }): JSX.Element 
         value={at}
         disabled={isOff}
         aria-valuetext={`${at} of ${count} ${noun}`}
+        // From the whole picture, this key takes the first step, as elsewhere on the page.
+        onKeyDown={(event) => {
+          if (step !== null || event.key !== "ArrowRight") return;
+          event.preventDefault();
+          forward();
+        }}
         onInput={(event) => go(Number(event.currentTarget.value))}
       />
       {/* The counter is not announced, because it may change sixty times a second. The story of a step is announced. */}
@@ -110,6 +107,23 @@ export function Player({ session }: { readonly session: Session }): JSX.Element 
       </output>
       <SpeedMenu speed={speed} onSpeed={setSpeed} />
     </div>
+  );
+}
+
+/** A frame in another page has only this button of the player. */
+export function PlayButton({ session }: { readonly session: Session }): JSX.Element {
+  const { count, isStale, isPlaying } = session;
+  return (
+    <button
+      type="button"
+      class="play"
+      aria-label={isPlaying ? "pause" : "play"}
+      title="Space"
+      disabled={isStale || count === 0}
+      onClick={controlsOf(session).toggle}
+    >
+      {isPlaying ? "❚❚" : "▶"}
+    </button>
   );
 }
 

@@ -4,6 +4,7 @@ import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
 import { MOST_LETTERS, type Tuple } from "../cells/links.ts";
 import { FAULTS_ID } from "../stage/lane.tsx";
+import { visible } from "../values/visible.ts";
 import type { Session } from "../page/use-session.ts";
 import { greyIn } from "./grey.ts";
 import type { Description } from "./vocabulary.ts";
@@ -42,7 +43,7 @@ function Cell({
 }): JSX.Element {
   return (
     <>
-      <p class="title">{description.title}</p>
+      <p class="title">{visible(description.title)}</p>
       <ol>
         {description.lines.map(({ tuple, text, result }, number) => (
           <li key={number}>
@@ -50,8 +51,8 @@ function Cell({
               <b class="letter">{tuples[tuple].letter}</b>
             )}
             <span>
-              {text}
-              {result !== undefined && <code class="result">{result}</code>}
+              {visible(text)}
+              {result !== undefined && <code class="result">{visible(result)}</code>}
             </span>
           </li>
         ))}
@@ -65,7 +66,7 @@ function Wrong({ session: { call, fixes, page } }: { readonly session: Session }
   return (
     <div class="faults" id={FAULTS_ID} role="alert">
       {sentences.slice(0, MOST_FAULTS).map((sentence) => (
-        <p key={sentence}>{sentence}</p>
+        <p key={sentence}>{visible(sentence)}</p>
       ))}
       {sentences.length > MOST_FAULTS && <p>and {sentences.length - MOST_FAULTS} more</p>}
       {fixes.length > 0 && (

@@ -1,8 +1,9 @@
+import { visible } from "../values/visible.ts";
 import { Fragment, type JSX } from "preact";
 
 /** Renders a sentence in which words in backticks are shown as code. */
 export const withCode = (sentence: string): JSX.Element[] =>
-  sentence
+  visible(sentence)
     .split("`")
     .map((part, number) =>
       number % 2 === 1 ? (

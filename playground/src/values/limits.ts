@@ -16,7 +16,7 @@ export const MOST_AXES = 5;
 export function checkShape(shape: readonly number[], what: string): void {
   const wrong = shape.find((dim) => !Number.isSafeInteger(dim) || dim < 0);
   if (wrong !== undefined) {
-    const sentence = `a dimension of ${what} must be a non-negative integer, got ${wrong}`;
+    const sentence = `a dimension of ${what} must be a non-negative integer, got ${Number.isNaN(wrong) ? "a text that is not a number" : wrong}`;
     throw new TensorError("shape-mismatch", sentence, { input: what, got: wrong });
   }
   if (shape.length > MOST_AXES) {

@@ -18,4 +18,6 @@ export interface TensorText {
   readonly dtype: DType;
   readonly shape: readonly number[];
   readonly values: readonly string[];
+  /** The numbers along the first axis in a larger tensor of which this is a part. Links do not contain them. */
+  readonly rows?: readonly number[] | undefined;
 }

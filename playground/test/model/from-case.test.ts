@@ -7,7 +7,8 @@ import { run, tensor, zeros } from "ndscatter";
 import { writeNpy } from "ndscatter/npy";
 import { buildModel, writeModel, writeTensor } from "ndscatter/onnx";
 import { isCase } from "../../src/reading/file-kinds.ts";
-import { fromCase, type NamedFile } from "../../src/reading/from-case.ts";
+import { fromCase } from "../../src/reading/from-case.ts";
+import type { NamedFile } from "../../src/reading/npz.ts";
 import type { FileChoice } from "../../src/reading/from-file.ts";
 import { readState } from "../../src/document/read-state.ts";
 

@@ -9,6 +9,7 @@ import { buildModel, writeModel, writeTensor, type ModelSpec } from "ndscatter/o
 import { writeIR } from "ndscatter/openvino";
 import { fromFile, type FileContent } from "../../src/reading/from-file.ts";
 import { readState } from "../../src/document/read-state.ts";
+import { placesFile } from "../../../test/support/place-models.ts";
 
 const UPDATES = tensor(
   "float32",
@@ -108,6 +109,7 @@ test("a model: its nodes with their constants, and zeros for the rest", async ()
   assert.deepEqual(cache.remarks, [
     "The model has no values for data, so it is zeros here. To see the real call, open the model together with .npy " +
       "files of its inputs.",
+    "data is float32 [N, 4] in the model; float32 [2, 4] stands for it.",
   ]);
   // Both updates hit row 1 of two.
   const { node, inputs, faults } = readState(cache.state);
@@ -120,16 +122,65 @@ test("a model: its nodes with their constants, and zeros for the rest", async ()
   assert.deepEqual(
     elements.state.inputs.map((input) => input?.shape),
     [
-      [2, 2],
+      [2, 4],
       [2, 1],
       [2, 1],
     ],
   );
-  assert.equal(elements.remarks.length, 1);
+  assert.equal(elements.remarks.length, 3);
+  assert.equal(
+    elements.remarks[2],
+    "The type of updates is unknown; float32 [2, 1] stands for it.",
+  );
   assert.match(
     elements.remarks[0],
     /^The model has no values for \w+ and \w+, so they are zeros here\. /,
   );
+});
+
+test("nodes in bodies and functions are listed with their paths, and read values around them", async () => {
+  const { choices } = await contentOf("places.onnx", placesFile());
+  const deep = 'If "choose" / then_branch / If "again" / then_branch';
+  assert.deepEqual(
+    choices.map(({ title }) => title),
+    [
+      'GatherND-13 "take" in If "choose" / then_branch',
+      `GatherND-13 "outer index" in ${deep}`,
+      `GatherND-13 "made index" in ${deep}`,
+      `GatherND-13 "inner index" in ${deep}`,
+      'GatherND-13 "take" in If "choose" / else_branch',
+      'GatherND-13 "l" in Loop "looped" / body',
+      'GatherND-13 "own"',
+      'GatherND-13 "first" in function d.F',
+      'Gather-13 "second" in function d.F',
+    ],
+  );
+  const indices = choices.slice(1, 4).map((one) => one.kind === "node" && one.state.inputs[1]);
+  assert.deepEqual(
+    indices.map((one) => one && one.values),
+    [["1"], ["2"], ["0"]],
+  );
+  const last = choices[8];
+  assert.ok(last.kind === "node");
+  assert.deepEqual(last.state.attributes, {});
+  assert.match(last.remarks.join("\n"), /the value of axis comes from the function's caller/);
+});
+
+test("types that the model determines are not invented", async () => {
+  const model = buildModel({
+    opsets: { "ai.onnx": 18 },
+    inputs: { x: { dtype: "int64", shape: [4] } },
+    constants: { at: tensor("int64", [1, 1], [2]), one: tensor("int64", [1], [1]) },
+    nodes: [
+      { op: "Add", inputs: ["x", "one"], outputs: ["sum"] },
+      { op: "ScatterND", inputs: ["sum", "at", "one"], outputs: ["y"] },
+    ],
+    outputs: { y: null },
+  });
+  const [choice] = (await contentOf("m.onnx", writeModel(model))).choices;
+  assert.ok(choice.kind === "node");
+  assert.deepEqual(choice.state.inputs[0], { dtype: "int64", shape: [4], values: [..."0000"] });
+  assert.equal(choice.remarks.length, 1);
 });
 
 test("an IR: with its .bin, and without it", async () => {
@@ -176,7 +227,19 @@ test("what is larger than the page shows is refused, and its neighbours are show
     await refused("deep.npy", writeNpy(zeros("int8", [1, 1, 1, 1, 1, 1]))),
     /up to 5 axes/,
   );
-  const spec = { ...SPEC, inputs: { data: { dtype: "float32", shape: [100_000, 4] } as const } };
+  const spec = {
+    ...SPEC,
+    inputs: {
+      data: { dtype: "float32", shape: [100_000, 4] },
+      small: { dtype: "float32", shape: [3, 4] },
+    },
+    nodes: [
+      ...SPEC.nodes.slice(1, 3),
+      { op: "Gather", inputs: ["small", "indices"], outputs: ["v"] },
+      { op: "GatherND", inputs: ["small", "indices"], outputs: ["w"] },
+    ],
+    outputs: { y: null },
+  } as const;
   const { choices, remarks } = await contentOf("model.onnx", writeModel(buildModel(spec)));
   assert.equal(choices.length, 2);
   assert.match(remarks[0], /^ScatterND-16 "cache" is not shown: .*400,000$/);

@@ -8,7 +8,7 @@ import { withOperator } from "../../src/document/with-operator.ts";
 import { fromHash } from "../../src/document/hash.ts";
 import { certainOf } from "../../src/reading/certain.ts";
 import { commandOf } from "../../src/reading/command.ts";
-import { matched, type NamedTensor } from "../../src/reading/named.ts";
+import { matched, unusedRemarks, type NamedTensor } from "../../src/reading/named.ts";
 import { sizeOf } from "../../src/values/shape.ts";
 import type { State } from "../../src/values/state.ts";
 import { SUM } from "../support/states.ts";
@@ -47,6 +47,11 @@ const ROWS: readonly Row[] = [
   // All of integers.
   [["x int64 5", "i int64 3,1", "u int64 3"], BASE, "ScatterND data=x indices=i updates=u", true],
   [["data float32 5,2", "indices int64 3"], under("Gather", 13), "Gather data=data indices=indices", true],
+  // Indices of a type that the operator refuses become int64.
+  [["data float32 5,2", "indices int32 3,1", "updates float32 3,2"], BASE, "ScatterND data=data indices=indices updates=updates", true],
+  [["a1 float32 5,2", "b1 uint8 3,1", "c1 float32 3,2"], BASE, "ScatterND data=a1 indices=b1 updates=c1", true],
+  // Data and updates get one type.
+  [["data int64 5,2", "indices int64 3,1", "updates float64 3,2"], BASE, "ScatterND data=data indices=indices updates=updates", true],
   // Another operator: two files are no ScatterND.
   [["x float32 5,2", "indices int64 3", "extra float32 7,7"], BASE, "ScatterND data=x indices=indices updates=extra", false],
   [["past_cache float32 2,1,4,3", "update float32 2,1,1,3", "write_indices int64 2"], { ...under("TensorScatter", 24), attributes: {} }, "TensorScatter past_cache=past_cache update=update write_indices=write_indices", true],
@@ -65,6 +70,29 @@ for (const [files, state, says, isSure] of ROWS) {
     assert.equal(certainOf(tensors, state) !== null, isSure);
   });
 }
+
+test("conversions, unused tensors and the inherited reduction are said", () => {
+  const tensors = ["data int64 5,2", "indices int32 3,1", "updates float64 3,2"].map(named);
+  const certain = certainOf(tensors, BASE);
+  assert.deepEqual(
+    certain?.state.inputs.map((one) => one?.dtype),
+    ["float64", "int64", "float64"],
+  );
+  assert.deepEqual(certain?.remarks, [
+    "The page read data, indices and updates.",
+    "data is int64; ScatterND reads it here as float64.",
+    "indices is int32; ScatterND reads it here as int64.",
+    "The operator is still ScatterND-18 with reduction add.",
+  ]);
+  const four = [...tensors, named("more float32 2")];
+  assert.deepEqual(unusedRemarks(BASE, four, [0, 1, 2]), [
+    "more is not used: every input has a tensor.",
+  ]);
+  assert.deepEqual(unusedRemarks(BASE, four, [0, 1, null]), [
+    "updates is not used: float64 [3, 2] was not recognized as updates.",
+    "more is not used: float32 [2] was not recognized as updates.",
+  ]);
+});
 
 test("the order of the files does not matter", () => {
   const tensors = ["a1 float32 5,2", "b1 int64 3,1", "c1 float32 3,2"].map(named);

@@ -107,3 +107,9 @@ test("no text throws, and every call of it is a state", async () => {
     { numRuns: 500 },
   );
 });
+
+test("a column of more numbers than the page shows is no list of arrays to choose from", async () => {
+  const found = await readText(Array.from({ length: 30_000 }, (_, n) => n % 7).join("\n"));
+  assert.deepEqual(found.tensors, []);
+  assert.match(found.error ?? "", /^it has 30,000 arrays/);
+});

@@ -75,6 +75,27 @@ for (const [text, op, shapes, bad, attributes = ""] of MESSAGES) {
   });
 }
 
+test("a message that names no operator is attributed with a probably", () => {
+  const first = (text: string): string | undefined => {
+    const found = readMessage(text);
+    return found !== null && "state" in found ? found.understood[0] : undefined;
+  };
+  for (const [text, op] of [
+    ["IndexError: index 5 is out of bounds for axis 1 with size 3", "Gather"],
+    ["RuntimeError: index 5 is out of bounds for dimension 0 with size 3", "GatherElements"],
+  ] as const) {
+    assert.equal(first(text), `The message names no operator; it is probably about ${op}.`);
+  }
+  const named = ort("GatherND", "invalid index found, index = 9");
+  assert.equal(first(named), "The message is about GatherND (node n_GatherND).");
+  assert.equal(
+    first(
+      `  y = torch.scatter(x, 0, i, u)\n${"RuntimeError: index 5 is out of bounds for dimension 0 with size 3"}`,
+    ),
+    "The message is about ScatterElements.",
+  );
+});
+
 test("a message about a table of 30,522 rows is shown on a small one", () => {
   const found = readMessage(
     ort(

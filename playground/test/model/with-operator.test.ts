@@ -203,6 +203,37 @@ test("shapes that another operator cannot have give way to an example of it", ()
   assert.match(remarks[0], /^ScatterElements-11 cannot be run on these shapes/);
 });
 
+test("of the user's own call every operator keeps the data, in shapes that fit", () => {
+  const own: State = {
+    ...ADD,
+    attributes: {},
+    inputs: [
+      {
+        dtype: "float32",
+        shape: [4, 3],
+        values: Array.from({ length: 12 }, (_, n) => `${n + 0.5}`),
+      },
+      { dtype: "int64", shape: [2, 1], values: ["3", "1"] },
+      { dtype: "float32", shape: [2, 3], values: ["1", "2", "3", "4", "5", "6"] },
+    ],
+  };
+  for (const { name: op, domain, sinceVersion: opset } of operators()) {
+    if (["TensorScatter", "ScatterUpdate"].includes(op)) continue;
+    const { state } = withOperator(own, { domain, op, opset }, true);
+    assert.deepEqual(state.inputs[0], own.inputs[0], op);
+    assert.deepEqual(readState(state).faults, [], op);
+  }
+  const elements = { domain: "ai.onnx", op: "ScatterElements", opset: 18 } as const;
+  const there = withOperator(own, elements, true);
+  assert.deepEqual(there.state.inputs.slice(1), [
+    own.inputs[1],
+    { dtype: "float32", shape: [2, 1], values: ["1", "4"] },
+  ]);
+  assert.deepEqual(there.remarks, [
+    "ScatterElements-18 needs other shapes, so updates is reshaped; undo restores the call",
+  ]);
+});
+
 test("every preset can be taken to every version of its operator, with data types that the version takes", () => {
   for (const { id, state } of PRESETS) {
     for (const { domain, name: op, sinceVersion: opset } of operators()) {
