@@ -74,7 +74,7 @@ export function layOut(call: Call, room: Room): Layout {
     for (const isTight of [false, true]) {
       for (const tiers of all) {
         const wayAt = (pitch: number): Way => ({ plan, tiers, pitch, isTight });
-        const least = best === null ? room.least : Math.floor(best.pitch * worth) + 1;
+        const least: number = best === null ? room.least : Math.floor(best.pitch * worth) + 1;
         best = largestThatFits(wayAt, least) ?? best;
       }
     }
