@@ -149,9 +149,12 @@ interface ZstdOfNode {
   readonly constants: { ZSTD_c_compressionLevel: number; ZSTD_c_checksumFlag: number };
 }
 
+const hasZstd = (zlib: object): zlib is ZstdOfNode =>
+  typeof Reflect.get(zlib, "zstdCompress") === "function";
+
 function zstdOfNode(): ZstdOfNode | null {
-  const zlib: (object & { readonly zstdCompress?: unknown }) | null = moduleOfNode("node:zlib");
-  return zlib?.zstdCompress === undefined ? null : (zlib as unknown as ZstdOfNode);
+  const zlib: object | null = moduleOfNode("node:zlib");
+  return zlib !== null && hasZstd(zlib) ? zlib : null;
 }
 
 const MAGIC = 0xfd2fb528;
