@@ -205,7 +205,7 @@ test("a text of 200,000 numbers is refused by the worker with a sentence", async
   await paste(page, `[${Array.from({ length: 200_000 }, (_, n) => n % 7).join(", ")}]`);
   await worker;
   await page
-    .locator("dialog[open]")
+    .locator(".said")
     .getByText(/20,000 elements/)
     .first()
     .waitFor();
