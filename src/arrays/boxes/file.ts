@@ -193,6 +193,15 @@ export const removeEmpty = (folder: string): Promise<void> =>
     if (!isCode(error, ...STAYS)) throw error;
   });
 
+export const isEmptyFolder = (folder: string): Promise<boolean> =>
+  fs.promises.readdir(folder).then(
+    (entries) => entries.length === 0,
+    (error: unknown) => {
+      if (isCode(error, "ENOENT", "ENOTDIR")) return false;
+      throw error;
+    },
+  );
+
 /** Syncs a folder's entries to disk, or does nothing on systems that cannot open folders. */
 export async function syncFolder(folder: string): Promise<void> {
   const handle = await openFile(folder, "r").catch(() => null);

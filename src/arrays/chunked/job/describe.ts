@@ -6,7 +6,7 @@
 import { randomBytes } from "node:crypto";
 import { TensorError } from "../../../core/errors.ts";
 import type { ArrayLocation, ChunkedArray } from "../../boxes/array.ts";
-import { isThere, isUrl } from "../../boxes/file.ts";
+import { isEmptyFolder, isThere, isUrl } from "../../boxes/file.ts";
 import { areApart } from "../../boxes/ranges.ts";
 import { ZarrArray } from "../../zarr/array.ts";
 import type { JobParts } from "../stages/budget.ts";
@@ -152,9 +152,10 @@ function checkOthers(out: ArrayLocation, others: readonly (ChunkedArray | undefi
   });
 }
 
-/** Throws an `attribute` error if a new output exists. */
+/** Throws an `attribute` error if a new output exists. An empty folder can become a Zarr array. */
 export async function checkOutput({ out, inPlace }: JobSpec): Promise<void> {
   if (inPlace) return;
+  if (out.format === "zarr" && !isUrl(out.path) && (await isEmptyFolder(out.path))) return;
   if (!(await (isUrl(out.path) ? holdsObjects(out.path) : isThere(out.path)))) return;
   const unfinished = out.format === "zarr" ? await readClaim(out.path) : null;
   const refused = unfinished && (await refusal(out.path, unfinished));
