@@ -7,10 +7,12 @@ import { printCount } from "../../core/foreign.ts";
 import { isError, isTensorError, malformed } from "../../core/errors.ts";
 import type * as Fs from "node:fs";
 import type * as Path from "node:path";
-import { FILES } from "../../core/limits.ts";
+import { FILES, ZARR } from "../../core/limits.ts";
 import { OPEN } from "../../core/resources.ts";
 import { files, openForMany, type OpenFile } from "./files.ts";
 import { moduleOfNode } from "./node.ts";
+import { inParallel } from "./parallel.ts";
+import type { Ranges } from "./runs.ts";
 
 // Node's modules are never null here, because this module is loaded only in environments with files.
 const fs = moduleOfNode("node:fs") as typeof Fs;
@@ -216,6 +218,22 @@ export async function readFully(
     }
     done += bytesRead;
   }
+}
+
+/** Fills `into` with byte ranges, one after another. Many short ranges are read without a promise for each range. */
+export async function readRanges(
+  handle: OpenFile,
+  { starts, lengths }: Ranges,
+  into: Uint8Array,
+): Promise<void> {
+  function* remaining(): Generator<readonly [at: number, part: Uint8Array]> {
+    let place = 0;
+    for (let i = 0; i < starts.length; i++) {
+      const part = into.subarray(place, (place += lengths[i]));
+      if (handle.readNow?.(part, starts[i]) !== true) yield [starts[i], part];
+    }
+  }
+  await inParallel(remaining(), ZARR.requests, ([at, part]) => readFully(handle, part, at));
 }
 
 export async function writeFully(

@@ -14,6 +14,7 @@ import {
   openFile,
   printState,
   readFully,
+  readRanges,
   withFile,
   writeFully,
 } from "../../boxes/file.ts";
@@ -60,6 +61,7 @@ async function openSource(file: string, isForMany = false): Promise<Source | nul
         bytes: null,
         state: printState(stat),
         read: (offset, into) => inFile(file, () => readFully(handle, into, offset)),
+        readRanges: (ranges, into) => inFile(file, () => readRanges(handle, ranges, into)),
         close: () => inFile(file, () => closeFile(handle)),
       };
   } catch (error) {
