@@ -52,7 +52,6 @@ export class ZarrArray extends BaseArray implements PendingArray {
   readonly location: ArrayLocation;
   readonly fingerprint: string;
   readonly held: HeldBytes;
-  readonly mostStored: number;
   readonly dtype: DType;
   readonly shape: readonly number[];
   /** The shape of the elements in one file or object, which is the shape of a shard if the array has shards. */
@@ -92,8 +91,12 @@ export class ZarrArray extends BaseArray implements PendingArray {
     const { dtype, chunkShape, codecs, own } = metadata;
     this.#pipeline = makePipeline(dtype, chunkShape, codecs, store.path, 0, own);
     this.held = heldBytes(this.#pipeline, metadata, store.concurrency);
-    this.mostStored = mostStored(this.#pipeline);
     this.innerChunkShape = this.#pipeline.shards?.inner.shape ?? null;
+  }
+
+  /** The maximum stored size of a chunk, in bytes. */
+  get mostStored(): number {
+    return mostStored(this.#pipeline);
   }
 
   /** The fill value, which elements have if they are not stored. */
