@@ -194,10 +194,11 @@ export const CHUNKED = {
   group: 64,
   groups: 16,
   /**
-   * Bytes that a disk reads in the time of one seek. A gather reads the bytes between two rows if they are fewer, and
-   * whole chunks if it needs at least one row in every span of this size.
+   * Bytes that take as long to read as a read takes to begin. A gather reads the bytes between two rows if they are
+   * fewer, and whole chunks if it needs at least one row in every span of this size. 2,000 rows of 1 kB of 409 MB take
+   * 4 ms from memory and 144 ms from a disk; with 65,536, 6 and 203 ms; with 0, 4 and 228 ms.
    */
-  gap: 65_536,
+  gap: 16_384,
   /** Maximum entries of a folder of task files. A job can be resumed only with the value with which it began. */
   folder: 4096,
   /** Bytes that are written to measure a disk; fewer if less than four times as many bytes are free. */

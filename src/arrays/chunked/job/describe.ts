@@ -15,8 +15,8 @@ import type { JobInputs } from "../stages/context.ts";
 import { boundsOf, type JobPlan } from "./bounds.ts";
 import { resolveCall } from "./call-spec.ts";
 import { checkUnclaimed, holdsObjects, readClaim, refusal } from "./claim.ts";
-import { divide, outChunks, typeOf } from "./divide.ts";
-import { costsOfOutput, openLocated, outputExists } from "./open-arrays.ts";
+import { divide, outChunks } from "./divide.ts";
+import { openLocated, outputExists } from "./open-arrays.ts";
 import { chunkingOf, hashOf, type JobRequest } from "./request.ts";
 import { MOST_TASKS, type JobSpec } from "./spec.ts";
 
@@ -69,11 +69,7 @@ export async function describe(given: JobRequest): Promise<Described> {
   checkKind(spec, [data, indices, updates]);
   await checkOutput(spec);
   checkTasks(spec);
-  const costs =
-    out === null
-      ? null
-      : costsOfOutput(out.format, typeOf(parts, spec.out.chunkShape ?? []), data, spec);
-  const { plan, disk } = boundsOf(spec, division, costs);
+  const { plan, disk } = boundsOf(spec, division, division.costsOf(blockShape));
   const isLocal = ![data, indices, updates].some((one) => one && isUrl(one.location.path));
   return {
     plan,
