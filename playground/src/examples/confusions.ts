@@ -3,19 +3,15 @@
 import { f16, f32, i32, i64, u8, type Example } from "./example.ts";
 import type { State } from "../values/state.ts";
 
-export interface Confusion extends Example {
-  readonly domain: State["domain"];
-  readonly op: string;
-}
-
-const onnx = { domain: "ai.onnx", opset: 18, attributes: {} } as const;
-const scatterND = { ...onnx, op: "ScatterND" } as const;
-const scatterElements = { ...onnx, op: "ScatterElements" } as const;
-const gatherND = { ...onnx, op: "GatherND", opset: 13 } as const;
-const tensorScatter = { ...onnx, op: "TensorScatter", opset: 24 } as const;
+const scatterND = { domain: "ai.onnx", op: "ScatterND", opset: 18 } as const;
+const scatterElements = { ...scatterND, op: "ScatterElements" } as const;
+const gather = { domain: "ai.onnx", op: "Gather", opset: 13 } as const;
+const gatherND = { ...gather, op: "GatherND" } as const;
+const tensorScatter = { domain: "ai.onnx", op: "TensorScatter", opset: 24 } as const;
 
 // prettier-ignore
 const GRID = [[0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]];
+const ZEROS = GRID.slice(1).map((row) => row.slice(1));
 // prettier-ignore
 const TABLE = [[1, 2, 3], [4, 5, 6], [7, 8, 9]];
 // prettier-ignore
@@ -24,7 +20,7 @@ const BOX = [[[0, 0, 0], [0, 0, 0]], [[0, 0, 0], [0, 0, 0]]];
 const PAIRS = [[[1, 2], [3, 4]], [[5, 6], [7, 8]]];
 
 // prettier-ignore
-export const CONFUSIONS: readonly Confusion[] = [
+export const CONFUSIONS: readonly (Example & Pick<State, "domain" | "op" | "opset">)[] = [
   {
     ...scatterND,
     title: "Indices of rank 1 are a single tuple",
@@ -113,7 +109,7 @@ export const CONFUSIONS: readonly Confusion[] = [
     title: "Axis 0: an index is a row",
     question: "Is an index a row or a column?",
     note: "Each update stays in its column. Its index selects the row.",
-    inputs: [f32(GRID.slice(1).map((row) => row.slice(1))), i64([[0, 1, 2], [2, 0, 1]]), f32([[1, 2, 3], [4, 5, 6]])],
+    inputs: [f32(ZEROS), i64([[0, 1, 2], [2, 0, 1]]), f32([[1, 2, 3], [4, 5, 6]])],
   },
   {
     ...scatterElements,
@@ -121,12 +117,11 @@ export const CONFUSIONS: readonly Confusion[] = [
     title: "Axis 1: an index is a column",
     question: "How do I make an index a column?",
     note: "The tensors are the same as in the example with axis 0. Each update stays in its row, and its index selects the column.",
-    inputs: [f32(GRID.slice(1).map((row) => row.slice(1))), i64([[0, 1, 2], [2, 0, 1]]), f32([[1, 2, 3], [4, 5, 6]])],
+    inputs: [f32(ZEROS), i64([[0, 1, 2], [2, 0, 1]]), f32([[1, 2, 3], [4, 5, 6]])],
   },
   {
-    ...onnx,
+    ...gather,
     op: "GatherElements",
-    opset: 13,
     title: "GatherElements: an index picks one element",
     question: "Why did I get one number for each index?",
     note:
@@ -134,9 +129,7 @@ export const CONFUSIONS: readonly Confusion[] = [
     inputs: [f32(TABLE), i64([[0, 2, 1]])],
   },
   {
-    ...onnx,
-    op: "Gather",
-    opset: 13,
+    ...gather,
     title: "Gather: an index picks a whole slice",
     question: "Why did I get a whole row for each index?",
     note: "The tensors are the same as in the GatherElements example. Each index picks a whole row, so the output has one more axis.",
@@ -147,7 +140,7 @@ export const CONFUSIONS: readonly Confusion[] = [
     title: "ScatterND: a row of indices is one address",
     question: "Does [0, 1] address one element or two rows?",
     note: "[0, 1] and [2, 0] are coordinates: row 0, column 1 and row 2, column 0.",
-    inputs: [f32(GRID.slice(1).map((row) => row.slice(1))), i64([[0, 1], [2, 0]]), f32([10, 20])],
+    inputs: [f32(ZEROS), i64([[0, 1], [2, 0]]), f32([10, 20])],
   },
   {
     ...scatterElements,
@@ -155,14 +148,14 @@ export const CONFUSIONS: readonly Confusion[] = [
     question: "Which ONNX operator is torch.scatter?",
     note:
       "torch.scatter reads the same indices differently: each of the four indices selects a row, and the update stays in the column of its index.",
-    inputs: [f32(GRID.slice(1).map((row) => row.slice(1))), i64([[0, 1], [2, 0]]), f32([[10, 20], [30, 40]])],
+    inputs: [f32(ZEROS), i64([[0, 1], [2, 0]]), f32([[10, 20], [30, 40]])],
   },
   {
     ...scatterElements,
     title: "Indices smaller than data",
     question: "Why did the last column not change?",
     note: "Only the columns that indices cover are updated. The last column keeps its values.",
-    inputs: [f32([[1, 2, 3], [4, 5, 6], [7, 8, 9]]), i64([[2, 0]]), f32([[-1, -2]])],
+    inputs: [f32(TABLE), i64([[2, 0]]), f32([[-1, -2]])],
   },
   {
     ...scatterND,
@@ -188,19 +181,16 @@ export const CONFUSIONS: readonly Confusion[] = [
     inputs: [f32(GRID), i64([[1, 1], [0, 5]]), f32([1, 2])],
   },
   {
-    ...onnx,
-    op: "Gather",
-    opset: 13,
+    ...gather,
     title: "Out of range in Gather-13 is an error",
     question: "What does ONNX do with index 7 on an axis of size 5?",
     note: "ONNX refuses the index 7 on an axis of size 5. OpenVINO's Gather-8 returns 0 for this index.",
     inputs: [f32([1, 2, 3, 4, 5]), i64([3, 7, -1])],
   },
   {
+    ...gather,
     domain: "openvino",
-    op: "Gather",
     opset: 8,
-    attributes: {},
     title: "Out of range in Gather-8 gives 0",
     question: "What does OpenVINO do with index 7 on an axis of size 5?",
     note: "In OpenVINO, the index 7 gives 0 for the same tensors, and -1 still means the last row.",
