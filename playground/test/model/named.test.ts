@@ -5,18 +5,15 @@ import { test } from "node:test";
 import type { DType } from "ndscatter";
 import { resolve } from "ndscatter/operators";
 import { withOperator } from "../../src/document/with-operator.ts";
-import { fromHash } from "../../src/document/hash.ts";
 import { certainOf } from "../../src/reading/certain.ts";
 import { commandOf } from "../../src/reading/command.ts";
 import { matched, unusedRemarks, type NamedTensor } from "../../src/reading/named.ts";
 import { sizeOf } from "../../src/values/shape.ts";
 import type { State } from "../../src/values/state.ts";
-import { SUM } from "../support/states.ts";
+import { stateOf, SUM } from "../support/states.ts";
 
-const found = fromHash(SUM);
-assert.ok("state" in found);
 /** ScatterND with data [4, 3]. */
-const BASE = found.state;
+const BASE = stateOf(SUM);
 
 const under = (op: string, opset: number): State =>
   withOperator(BASE, { domain: "ai.onnx", op, opset }).state;

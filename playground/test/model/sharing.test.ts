@@ -14,15 +14,10 @@ import { sidePicture } from "../../src/why/side-picture.ts";
 import { asMarkdown } from "../../src/writing/as-markdown.ts";
 import { embedCode, sizeIn } from "../../src/writing/embed-code.ts";
 import { linkRemark } from "../../src/writing/link-length.ts";
+import { stateOf } from "../support/states.ts";
 
 /** Exactly [1, 30, 20, 4]. */
-const STATE: State = {
-  domain: "ai.onnx",
-  op: "ScatterND",
-  opset: 18,
-  attributes: {},
-  inputs: [f32([1, 2, 3, 4]), i64([[1], [2], [1]]), f32([10, 20, 30])],
-};
+const STATE = stateOf("ai.onnx/ScatterND/18;float32:4:1,2,3,4;int64:3,1:1,2,1;float32:3:10,20,30");
 const YOURS = f32([1, 10, 20, 4]);
 
 test("a link holds what is compared, and its state is read as before", () => {

@@ -13,18 +13,9 @@ import { operatorGroups, withOperator } from "../../src/document/with-operator.t
 import { states } from "./states.ts";
 import { sentenceOf } from "../support/refused.ts";
 import { dtypesOf } from "../../src/values/schema.ts";
+import { stateOf } from "../support/states.ts";
 
-const ADD: State = {
-  domain: "ai.onnx",
-  op: "ScatterND",
-  opset: 18,
-  attributes: { reduction: "add" },
-  inputs: [
-    { dtype: "bfloat16", shape: [2], values: ["1", "2"] },
-    { dtype: "int64", shape: [1, 1], values: ["0"] },
-    { dtype: "bfloat16", shape: [1], values: ["5"] },
-  ],
-};
+const ADD = stateOf("ai.onnx/ScatterND/18;reduction=add;bfloat16:2:1,2;int64:1,1:0;bfloat16:1:5");
 
 test("an older version without the attribute", () => {
   const { state, remarks } = withOperator(ADD, { ...ADD, opset: 13 });
@@ -144,17 +135,9 @@ test("a gather from a scatter loses the updates; a scatter from a gather gets ze
 });
 
 test("an axis that is an attribute becomes an input, and back", () => {
-  const square: State = {
-    domain: "ai.onnx",
-    op: "ScatterElements",
-    opset: 18,
-    attributes: { axis: "1" },
-    inputs: [
-      { dtype: "float32", shape: [1, 2], values: ["1", "2"] },
-      { dtype: "int64", shape: [1, 1], values: ["0"] },
-      { dtype: "float32", shape: [1, 1], values: ["5"] },
-    ],
-  };
+  const square = stateOf(
+    "ai.onnx/ScatterElements/18;axis=1;float32:1,2:1,2;int64:1,1:0;float32:1,1:5",
+  );
   const there = withOperator(square, {
     domain: "openvino",
     op: "ScatterElementsUpdate",
