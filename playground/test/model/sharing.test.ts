@@ -12,7 +12,7 @@ import { rulesOf } from "../../src/why/dialect-view.ts";
 import { sideBySide } from "../../src/why/side-by-side.ts";
 import { sidePicture } from "../../src/why/side-picture.ts";
 import { asMarkdown } from "../../src/writing/as-markdown.ts";
-import { embedCode, sizeIn } from "../../src/writing/embed-code.ts";
+import { embedCode } from "../../src/writing/embed-code.ts";
 import { linkRemark } from "../../src/writing/link-length.ts";
 import { stateOf } from "../support/states.ts";
 
@@ -122,8 +122,7 @@ test("links, frames and Markdown", () => {
     linkRemark("x".repeat(8001)),
     /Many chats and mail programs cut links after 8,000 characters/,
   );
-  assert.match(embedCode('a"b', "T", 300, 200), /src="a&quot;b" .*width="300" height="200"/);
-  assert.deepEqual([sizeIn("9", 720), sizeIn("x", 720), sizeIn("99999", 720)], [240, 720, 4000]);
+  assert.match(embedCode('a"b', "T"), /src="a&quot;b" title="T in ndscatter" width="720"/);
   assert.equal(
     asMarkdown(STATE, "http://a/#b(c)"),
     "**[ScatterND-18](http://a/#b%28c%29)**\n\n```text\ndata = float32 [4] [1, 2, 3, 4]\n" +
