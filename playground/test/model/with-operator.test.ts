@@ -157,15 +157,7 @@ test("an axis that is an attribute becomes an input, and back", () => {
 });
 
 test("an axis that is no number is left out, and quoted as it was typed", () => {
-  const [data, indices] = ADD.inputs;
-  const axis = { dtype: "int64", shape: [], values: ["x"] } as const;
-  const state: State = {
-    domain: "openvino",
-    op: "Gather",
-    opset: 8,
-    attributes: {},
-    inputs: [data, indices, axis],
-  };
+  const state = stateOf("openvino/Gather/8;bfloat16:2:1,2;int64:1,1:0;int64::x");
   const { state: there, remarks } = withOperator(state, {
     domain: "ai.onnx",
     op: "Gather",
@@ -187,19 +179,10 @@ test("shapes that another operator cannot have give way to an example of it", ()
 });
 
 test("of the user's own call every operator keeps the data, in shapes that fit", () => {
-  const own: State = {
-    ...ADD,
-    attributes: {},
-    inputs: [
-      {
-        dtype: "float32",
-        shape: [4, 3],
-        values: Array.from({ length: 12 }, (_, n) => `${n + 0.5}`),
-      },
-      { dtype: "int64", shape: [2, 1], values: ["3", "1"] },
-      { dtype: "float32", shape: [2, 3], values: ["1", "2", "3", "4", "5", "6"] },
-    ],
-  };
+  const own = stateOf(
+    "ai.onnx/ScatterND/18;float32:4,3:0.5,1.5,2.5,3.5,4.5,5.5,6.5,7.5,8.5,9.5,10.5,11.5;" +
+      "int64:2,1:3,1;float32:2,3:1,2,3,4,5,6",
+  );
   for (const { name: op, domain, sinceVersion: opset } of operators()) {
     if (["TensorScatter", "ScatterUpdate"].includes(op)) continue;
     const { state } = withOperator(own, { domain, op, opset }, true);
