@@ -13,6 +13,7 @@ import {
   unusedRemarks,
   withAssignment,
   type Assignment,
+  type Match,
   type NamedTensor,
 } from "./named.ts";
 import type { Files } from "./use-files.ts";
@@ -26,16 +27,10 @@ export interface MatchProps {
 const keyOf = ({ domain, op }: Pick<State, "domain" | "op">): string => `${domain}/${op}`;
 const typeOf = ({ dtype, shape }: NamedTensor["input"]): string => `${dtype} [${shape.join(", ")}]`;
 
-/** A call for the user to confirm: a state, and each input's tensor. */
-interface Chosen {
-  readonly base: State;
-  readonly assignment: Assignment;
-}
-
 /** Shows a menu for each input, with the best guess selected. */
 export function MatchForm({ tensors, state, onTake }: MatchProps): JSX.Element {
-  const first = useMemo(() => guessOf(tensors, state), [tensors, state]);
-  const [{ base, assignment }, setChosen] = useState<Chosen>(first);
+  const first = useMemo(() => matched(tensors, state), [tensors, state]);
+  const [{ base, assignment }, setChosen] = useState<Pick<Match, "base" | "assignment">>(first);
   const { inputs } = resolve(base);
   const made = withAssignment(base, tensors, assignment);
   const remarks = [...made.remarks, ...unusedRemarks(base, tensors, assignment)];
@@ -89,11 +84,6 @@ export function MatchForm({ tensors, state, onTake }: MatchProps): JSX.Element {
       </p>
     </form>
   );
-}
-
-function guessOf(tensors: readonly NamedTensor[], state: State): Chosen {
-  const { choice, assignment } = matched(tensors, state, (one) => withOperator(state, one).state);
-  return { base: under(state, choice), assignment };
 }
 
 /** Returns the state under an operator; the state itself if it already has the operator. */

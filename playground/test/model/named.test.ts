@@ -57,12 +57,12 @@ const ROWS: readonly Row[] = [
 for (const [files, state, says, isSure] of ROWS) {
   test(`matched: ${files.join("; ")}`, () => {
     const tensors = files.map(named);
-    const match = matched(tensors, state, (choice) => withOperator(state, choice).state);
-    const { inputs } = resolve(match.choice);
+    const match = matched(tensors, state);
+    const { inputs } = resolve(match.base);
     const parts = match.assignment.map((number, position) =>
       number === null ? "" : ` ${inputs[position].name}=${tensors[number].name}`,
     );
-    assert.equal(match.choice.op + parts.join(""), says);
+    assert.equal(match.base.op + parts.join(""), says);
     assert.equal(match.isSure, isSure);
     assert.equal(certainOf(tensors, state) !== null, isSure);
   });
