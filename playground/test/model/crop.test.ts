@@ -5,16 +5,13 @@ import { test } from "node:test";
 import { gather, run, tensor, type Tensor } from "ndscatter";
 import { writeNpy } from "ndscatter/npy";
 import { explainState, readState } from "../../src/document/read-state.ts";
-import { fromHash } from "../../src/document/hash.ts";
 import { withOperator } from "../../src/document/with-operator.ts";
 import { cropOf, type Cropped } from "../../src/reading/crop.ts";
 import { largeOf } from "../../src/reading/large.ts";
 import { MOST_ELEMENTS } from "../../src/values/limits.ts";
-import { SUM } from "../support/states.ts";
+import { stateOf, SUM } from "../support/states.ts";
 
-const found = fromHash(SUM);
-assert.ok("state" in found);
-const BASE = found.state;
+const BASE = stateOf(SUM);
 const under = (op: string, opset: number) =>
   withOperator(BASE, { domain: "ai.onnx", op, opset }).state;
 

@@ -1,4 +1,17 @@
-/** A state: two rows are added to row 1 of data, and one to the last row. */
+/** States of the page, written as links. */
+
+import assert from "node:assert/strict";
+import { fromHash } from "../../src/document/hash.ts";
+import type { State } from "../../src/values/state.ts";
+
+/** The state that a link holds. */
+export function stateOf(hash: string): State {
+  const found = fromHash(hash);
+  assert.ok("state" in found, hash);
+  return found.state;
+}
+
+/** Two rows are added to row 1 of data, and one to the last row. */
 export const SUM = [
   "ai.onnx/ScatterND/18",
   "reduction=add",

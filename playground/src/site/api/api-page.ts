@@ -4,9 +4,8 @@ import { codeBlock, documentOf, inline, plainText, table } from "../documents/ma
 import { openingOf } from "../documents/opening.ts";
 import { html, type Html } from "../html.ts";
 import { heading, type Find, type Page } from "../layout.ts";
-import type { Kind } from "./declarations.ts";
 import { docstringOf, firstSentence } from "./docstring.ts";
-import type { ApiEntry, Export } from "./exports.ts";
+import type { ApiEntry, Export, Kind } from "./exports.ts";
 import { codeOf, namesFor, programOf, type Names } from "./program.ts";
 
 const GROUPS: readonly { readonly kind: Kind; readonly title: string }[] = [
