@@ -160,7 +160,9 @@ function describe(call: CallView, spot: Spot | null, step: number | null): Descr
 }
 
 const summaryAt = ({ picture, state }: CallView): readonly string[] =>
-  picture === null ? [] : summaryOf(picture.explanation, state.attributes["reduction"]);
+  picture === null
+    ? []
+    : summaryOf(picture.explanation, picture.links.tuples, state.attributes["reduction"]);
 
 /** The code that finds fixes is loaded with the first error. */
 function useFixes(call: CallView): readonly Fix[] {
