@@ -1,18 +1,15 @@
-/** Hooks for drawing the call's picture, its tensors, and the described cell. */
+/** Hooks for drawing the call's picture and its tensors. */
 
-import type { OperatorVersion, Tensor } from "ndscatter";
+import type { OperatorVersion } from "ndscatter";
 import { printShape } from "ndscatter/operators";
-import { useCallback, useMemo, useRef, useState } from "preact/hooks";
+import { useMemo, useRef } from "preact/hooks";
 import { outputShapeOf } from "./output-shape.ts";
 import { printElement } from "../values/scalar-text.ts";
 import type { State } from "../values/state.ts";
 import { tintsOf } from "./targets.ts";
 import { elementsOf } from "../values/tensor-text.ts";
-import { editsOf } from "../document/edits.ts";
 import { sortFaults, type Faults } from "../document/faults.ts";
 import { inputView, type InputView } from "./input-view.ts";
-import type { Page } from "../document/use-page.ts";
-import type { Edits } from "../stage/lane-props.ts";
 import { lettersOf } from "./letters.ts";
 import { NOTHING_SAID, type Cells } from "./cells.ts";
 import {
@@ -24,7 +21,7 @@ import {
   type Picture,
   type Printed,
 } from "./view.ts";
-import type { Spot } from "../story/vocabulary.ts";
+import type { OutputRule, ShownActual } from "../document/state.ts";
 
 interface Drawn {
   readonly call: CallView;
@@ -38,22 +35,24 @@ interface Drawn {
 }
 
 /**
- * Returns the call that a state describes, and its picture. `last` is the picture of the last valid call, which stays
- * visible until the call is corrected.
+ * Returns the call that a state describes, and its picture. The picture of the last valid call stays visible until the
+ * call is corrected. `generation` increases when another call is shown.
  */
-export function usePicture(state: State, last: { current: Picture | null }): Drawn {
+export function usePicture(state: State, generation: number): Drawn {
   const before = useRef<CallView | null>(null);
   const call = useMemo(() => viewOf(state, before.current), [state]);
   before.current = call;
-  if (call.picture !== null) last.current = call.picture;
+  const last = useRef<{ readonly picture: Picture; readonly generation: number } | null>(null);
+  if (call.picture !== null) last.current = { picture: call.picture, generation };
   const outputShape = useMemo(() => outputShapeOf(call), [call]);
   const { domain, op } = state;
   // The previous picture is discarded if the operator or the output shape changes.
+  const known = last.current?.generation === generation ? last.current.picture : null;
   const isKept =
-    last.current?.state.op === op &&
-    last.current.state.domain === domain &&
-    (outputShape === null || printShape(outputShape) === printShape(last.current.output.shape));
-  const picture = isKept ? last.current : null;
+    known?.state.op === op &&
+    known.state.domain === domain &&
+    (outputShape === null || printShape(outputShape) === printShape(known.output.shape));
+  const picture = isKept ? known : null;
   return {
     call,
     version: call.explanation?.version ?? null,
@@ -64,46 +63,23 @@ export function usePicture(state: State, last: { current: Picture | null }): Dra
   };
 }
 
-/** Returns the content and event handlers of each tensor. The player changes only the content of `output`. */
+/** Returns the content of each tensor. The player changes only the content of `output`. */
 export function useTensors(
-  { call: { state }, version, faults, picture, isStale }: Drawn,
-  page: Page,
+  { call: { state }, faults, picture, isStale }: Drawn,
   step: number,
   shown: Shown,
-): {
-  readonly inputs: readonly InputView[];
-  readonly edits: readonly Edits[];
-  readonly output: Cells | null;
-} {
+): { readonly inputs: readonly InputView[]; readonly output: Cells | null } {
   const inputs = useMemo(
     () => state.inputs.map((_, position) => inputView(picture, isStale, state, position, faults)),
     [state, picture, faults],
   );
-  const edits = useMemo(
-    () => state.inputs.map((_, position) => editsOf(version, position, page)),
-    [version, state.inputs.length],
-  );
-  return { inputs, edits, output: useOutput(picture, step, shown) };
+  return { inputs, output: useOutput(picture, step, shown) };
 }
 
 /** Another system's output, which replaces the exact output or is compared with it. */
-export interface Shown {
-  /** The other system's rule for computing the output; null for the exact output. */
+interface Shown {
   readonly rule: OutputRule | null;
-  /** A runtime's output, if it differs from the exact output. */
-  readonly actual: OutputActual | null;
-}
-
-/** The runtime's output in row-major order. */
-interface OutputActual {
-  readonly texts: readonly string[];
-  readonly differing: ReadonlySet<number>;
-}
-
-export interface OutputRule {
-  readonly name: string;
-  readonly output: Tensor;
-  readonly differing: ReadonlySet<number>;
+  readonly actual: ShownActual | null;
 }
 
 /** Returns the output cells after `step` player steps. */
@@ -153,25 +129,4 @@ function othersOf(
     values,
     others: new Map([...differing].map((element) => [element, printed.texts[element]])),
   };
-}
-
-interface Spots {
-  /** The cell under the pointer, or null. */
-  readonly pointed: Spot | null;
-  /** The cell to describe: the cell under the pointer, or else the focused cell. */
-  readonly spot: Spot | null;
-  onSpot(next: Spot | null, isFocus: boolean): void;
-  setFocused(spot: Spot | null): void;
-  setPointed(spot: Spot | null): void;
-}
-
-/** Tracks which cell is described. */
-export function useSpots(): Spots {
-  const [focused, setFocused] = useState<Spot | null>(null);
-  const [pointed, setPointed] = useState<Spot | null>(null);
-  const onSpot = useCallback((next: Spot | null, isFocus: boolean) => {
-    if (isFocus) setFocused(next);
-    setPointed(isFocus ? null : next);
-  }, []);
-  return { pointed, spot: pointed ?? focused, onSpot, setFocused, setPointed };
 }

@@ -2,7 +2,7 @@
 
 import type { JSX } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
-import type { BrokenLink } from "./visit.ts";
+import type { BrokenLink } from "./state.ts";
 
 export interface RepairProps {
   readonly link: BrokenLink;

@@ -77,7 +77,7 @@ export function withState(document: Document, state: State): Document {
   return { ...document, state, reserves, preset: null };
 }
 
-const withInput = (state: State, input: number, text: TensorText | null): State => ({
+export const withInput = (state: State, input: number, text: TensorText | null): State => ({
   ...state,
   inputs: state.inputs.with(input, text),
 });

@@ -1,52 +1,75 @@
-/** Applies the edits that the page's controls make to inputs and attributes. */
+/** The edits that the page's controls make to an input. */
 
 import { operators, type OperatorVersion } from "ndscatter";
-import { withDType, withValue, type Edited } from "./edit.ts";
 import { dtypesOf } from "../values/schema.ts";
-import { coordinatesOf } from "../values/shape.ts";
 import type { State, TensorText } from "../values/state.ts";
 import { zerosText } from "../values/tensor-text.ts";
-import type { Page } from "./use-page.ts";
-import type { DTypeChoice, Edits } from "../stage/lane-props.ts";
+import type { Edited } from "./edit.ts";
+import type { Action } from "./state.ts";
 
-export function editsOf(version: OperatorVersion | null, position: number, page: Page): Edits {
-  const schema = version?.inputs[position];
-  const put = (text: TensorText | null): void => {
-    const state = page.state();
-    page.show({ ...state, inputs: state.inputs.with(position, text) });
-  };
-  const mine = (): TensorText => page.state().inputs[position] ?? zerosText("float32", []);
-  // Inputs with the same type constraint must have the same data type.
-  const isAlike = (other: number): boolean => version?.inputs[other]?.type === schema?.type;
+export interface DTypeChoice {
+  readonly name: string;
+  /** The reason why the type cannot be chosen, or null. */
+  readonly reason: string | null;
+}
+
+export interface Edits {
+  readonly dtypes: readonly DTypeChoice[];
+  onDType(dtype: string): void;
+  onShape(shape: readonly number[]): void;
+  onGrow(): void;
+  onValue(element: number, text: string): void;
+  /** Replaces the tensor with the given text; returns an error if the text is not a tensor. */
+  onText(text: string): string | null;
+  /** Pastes into the cells from `element` on, or into the whole tensor if `element` is null. */
+  onPaste(element: number | null, text: string): Promise<void>;
+  /** Omits an optional input; null for a required input. */
+  readonly onLeaveOut: (() => void) | null;
+}
+
+/** The parser for pasted text. */
+export interface TextReader {
+  withText(before: TensorText, text: string): Edited;
+  withPaste(before: TensorText, element: number | null, text: string): Edited;
+}
+
+export interface Editor {
+  act(action: Action): void;
+  /** Returns the newest state, which may not be drawn yet. */
+  latest(): State;
+  /** The parser; null until it is loaded. */
+  readonly reader: TextReader | null;
+  load(): Promise<TextReader>;
+}
+
+export function editsOf(version: OperatorVersion | null, input: number, editor: Editor): Edits {
+  const { act, latest } = editor;
+  const mine = (): TensorText => latest().inputs[input] ?? zerosText("float32", []);
   return {
-    dtypes: version === null ? [] : dtypeChoices(version, position),
-    onDType: (name) => {
-      const chosen = version && schema && dtypesOf(version, schema).find((one) => one === name);
-      if (!chosen) return;
-      const state = page.state();
-      const inputs = state.inputs.map((text, other) =>
-        text !== null && isAlike(other) ? withDType(text, chosen) : text,
-      );
-      page.show({ ...state, inputs });
-    },
-    onShape: (shape) => page.reshape(position, shape),
-    onGrow: () => page.grow(position),
-    onValue: (element, value) =>
-      put(withValue(mine(), coordinatesOf(element, mine().shape), value)),
+    dtypes: version === null ? [] : dtypeChoices(version, input),
+    onDType: (dtype) => act({ do: "dtype", input, dtype }),
+    onShape: (shape) => act({ do: "shape", input, shape }),
+    onGrow: () => act({ do: "grow", input }),
+    onValue: (element, text) => act({ do: "value", input, element, text }),
     onText: (text) => {
-      const edited = page.texts?.withText(mine(), text) ?? NOT_LOADED;
+      const edited = editor.reader?.withText(mine(), text) ?? NOT_LOADED;
       if ("error" in edited) return edited.error;
-      page.replace(position, edited.input);
+      act({ do: "replace", input, text: edited.input });
       return null;
     },
     onPaste: async (element, text) => {
-      const reader = await page.load().catch(() => null);
+      const reader = await editor.load().catch(() => null);
       const edited = reader?.withPaste(mine(), element, text) ?? NOT_LOADED;
-      if ("error" in edited) page.show(page.state(), [edited.error]);
-      else if (isBlock(edited.input, mine())) put(edited.input);
-      else page.replace(position, edited.input);
+      if ("error" in edited) act({ do: "say", remarks: [edited.error] });
+      else {
+        const isBlock = areAlike(edited.input, mine());
+        act({ do: isBlock ? "put" : "replace", input, text: edited.input });
+      }
     },
-    onLeaveOut: schema?.optional === true ? () => put(null) : null,
+    onLeaveOut:
+      version?.inputs[input]?.optional === true
+        ? () => act({ do: "put", input, text: null })
+        : null,
   };
 }
 
@@ -55,7 +78,7 @@ const NOT_LOADED: Edited = {
 };
 
 /** Checks whether a paste changed only values, not the data type or shape. */
-const isBlock = (after: TensorText, before: TensorText): boolean =>
+const areAlike = (after: TensorText, before: TensorText): boolean =>
   after.dtype === before.dtype && String(after.shape) === String(before.shape);
 
 /** Returns the data types that a version accepts, followed by types that only other versions accept. */
@@ -73,17 +96,4 @@ function dtypeChoices(version: OperatorVersion, position: number): DTypeChoice[]
     }
   }
   return choices;
-}
-
-/** Returns the state with a new attribute text. An attribute that equals its default is not stored. */
-export function withAttribute(
-  state: State,
-  version: OperatorVersion | null,
-  name: string,
-  text: string,
-): State {
-  const { [name]: _, ...others } = state.attributes;
-  const initial = version?.attributes.find((one) => one.name === name)?.default;
-  const attributes = String(initial) === text ? others : { ...others, [name]: text };
-  return { ...state, attributes };
 }

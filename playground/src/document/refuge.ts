@@ -1,6 +1,15 @@
-/** Preserves data across a page load: an unwritten state, its undo history, and the user's own call. */
+/**
+ * Preserves data across a page load in this tab: a state that is not in the URL yet, its undo history, the row numbers
+ * of its parts, and the user's own call. Documents are stored as URL fragments. Removed elements are not stored,
+ * because earlier documents still contain them.
+ */
 
-import { readAround, type Around } from "./history-text.ts";
+import { documentOf, type Document } from "./document.ts";
+import { fromHash, toHash } from "./hash.ts";
+import type { History } from "./history.ts";
+
+/** A document's URL fragment, and the id of the example that it shows. */
+type Written = readonly [hash: string, preset: string | null];
 
 interface Left {
   /** The page's URL fragment when the user left, with its `#`. */
@@ -8,42 +17,110 @@ interface Left {
   /** The previous fragment and its history key, because a browser may reload a URL that was replaced since. */
   readonly was: string;
   readonly stop: string;
-  /** The URL fragment of the visible state, with its `#`. */
+  /** The URL fragment of the visible state, with its `#`; null while a broken link is in the URL. */
   readonly to: string | null;
   /** The URL fragment of the user's own call, or null. */
   readonly own: string | null;
-  readonly around: Around;
+  readonly past: readonly Written[];
+  readonly future: readonly Written[];
+  /** For each input of the visible state, its row numbers or null. */
+  readonly rows: readonly (readonly number[] | null)[];
 }
 
 const KEY = "ndscatter-left";
 
 /**
- * Saves the state until the next page load in this tab. If storage is forbidden or full, the state is preserved only in
- * the URL.
+ * The maximum total length of all stored fragments, in characters. Browsers store 5 million characters per site, and
+ * writing 500,000 takes a few milliseconds.
  */
-export function leave(left: Left): void {
+const MOST = 500_000;
+
+/** Saves the state. If storage is forbidden or full, the state is preserved only in the URL. */
+export function leave(
+  { present, past, future }: History,
+  isBroken: boolean,
+  place: Pick<Left, "at" | "was" | "stop">,
+): void {
+  const to = `#${toHash(present.state)}`;
+  let room = MOST;
+  const written = (documents: readonly Document[]): Written[] => {
+    const all: Written[] = [];
+    for (const { state, preset } of documents) {
+      const hash = toHash(state);
+      room -= hash.length;
+      if (room < 0) break;
+      all.push([hash, preset]);
+    }
+    return all;
+  };
+  const own = present.preset === null ? present.state : present.own?.state;
+  const left: Left = {
+    ...place,
+    to: isBroken ? null : to,
+    own: own === undefined ? null : toHash(own),
+    past: written(past.toReversed()).toReversed(),
+    future: written(future),
+    rows: present.state.inputs.map((text) => text?.rows ?? null),
+  };
   try {
     sessionStorage.setItem(KEY, JSON.stringify(left));
   } catch {}
 }
 
-/** Returns and removes the state that was saved before the page load. */
-export function arrive(): Left | null {
+/** Returns and removes what was saved before the page load. */
+export function taken(): Left | null {
   try {
     const text = sessionStorage.getItem(KEY);
     sessionStorage.removeItem(KEY);
     const left: unknown = JSON.parse(text ?? "null");
-    const isLeft = typeof left === "object" && left !== null && "at" in left;
-    if (!isLeft) return null;
-    const [to, own] = ["to" in left ? left.to : null, "own" in left ? left.own : null];
-    const stop = textOf("stop" in left ? left.stop : null) ?? "";
-    const at = textOf(left.at) ?? "";
-    const was = textOf("was" in left ? left.was : null) ?? at;
-    const around = readAround("around" in left ? left.around : null);
-    return { at, was, stop, to: textOf(to), own: textOf(own), around };
+    if (typeof left !== "object" || left === null || !("at" in left)) return null;
+    const fields = new Map<string, unknown>(Object.entries(left));
+    const textIn = (name: string): string | null => {
+      const value = fields.get(name);
+      return typeof value === "string" ? value : null;
+    };
+    const at = textIn("at") ?? "";
+    const rows = fields.get("rows");
+    return {
+      at,
+      was: textIn("was") ?? at,
+      stop: textIn("stop") ?? "",
+      to: textIn("to"),
+      own: textIn("own"),
+      past: writtenIn(fields.get("past")),
+      future: writtenIn(fields.get("future")),
+      rows: Array.isArray(rows) && rows.every(isRows) ? rows : [],
+    };
   } catch {
     return null;
   }
 }
 
-const textOf = (value: unknown): string | null => (typeof value === "string" ? value : null);
+/** Restores a document's history and row numbers. */
+export function historyAround(present: Document, { past, future, rows }: Left): History {
+  const { state } = present;
+  const inputs = state.inputs.map((text, input) => {
+    const mine = rows[input] ?? null;
+    return text === null || mine === null || mine.length !== text.shape[0]
+      ? text
+      : { ...text, rows: mine };
+  });
+  const numbered = { ...present, state: { ...state, inputs } };
+  const documentsOf = (list: readonly Written[]): Document[] =>
+    list.flatMap(([hash, preset]) => {
+      const found = fromHash(hash);
+      return "error" in found ? [] : [{ ...documentOf(found.state, preset), own: present.own }];
+    });
+  return { past: documentsOf(past), present: numbered, future: documentsOf(future) };
+}
+
+const writtenIn = (list: unknown): Written[] =>
+  Array.isArray(list) && list.every(isWritten) ? list : [];
+
+const isWritten = (one: unknown): one is Written =>
+  Array.isArray(one) &&
+  typeof one[0] === "string" &&
+  (one[1] === null || typeof one[1] === "string");
+
+const isRows = (one: unknown): one is readonly number[] | null =>
+  one === null || (Array.isArray(one) && one.every((row) => Number.isSafeInteger(row)));

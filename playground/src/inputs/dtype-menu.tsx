@@ -1,7 +1,7 @@
 /** Menu for an input's data type. */
 
 import type { JSX } from "preact";
-import type { Edits } from "../stage/lane-props.ts";
+import type { Edits } from "../document/edits.ts";
 
 interface DTypeMenuProps {
   readonly name: string;

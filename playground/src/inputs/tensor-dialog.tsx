@@ -8,23 +8,16 @@ import { useEffect } from "preact/hooks";
 import type { TensorText } from "../values/state.ts";
 import { Dialog } from "../widgets/dialog.tsx";
 import { DTypeMenu } from "./dtype-menu.tsx";
-import type { Edits } from "../stage/lane-props.ts";
-import type { Session } from "../page/use-session.ts";
+import type { Edits } from "../document/edits.ts";
+import type { Session } from "../cells/session.ts";
 import { ShapeEditor } from "./shape-editor.tsx";
 import { bracketed, TextEditor } from "./text-editor.tsx";
 
-interface TensorDialogProps {
-  /** The input's position; null if no input is shown. */
-  readonly shown: number | null;
-  readonly session: Session;
-  onClose(): void;
-}
-
-export function TensorDialog({ shown, session, onClose }: TensorDialogProps): JSX.Element {
-  const { state, version, edits, page } = session;
+export function TensorDialog({ session }: { readonly session: Session }): JSX.Element {
+  const { text: shown, state, version, edits, act, load } = session;
   // The text parser is loaded before the user can edit a text.
   useEffect(() => {
-    if (shown !== null) void page.load().catch(() => null);
+    if (shown !== null) void load().catch(() => null);
   }, [shown]);
   const input = shown === null ? null : state.inputs[shown];
   const name = shown === null ? "" : (version?.inputs[shown]?.name ?? `input ${shown}`);
@@ -33,7 +26,7 @@ export function TensorDialog({ shown, session, onClose }: TensorDialogProps): JS
       label={name}
       isOpen={input != null}
       isKept
-      onClose={onClose}
+      onClose={() => act({ do: "text", input: null })}
       content={(close) =>
         shown !== null &&
         input != null && (

@@ -1,23 +1,28 @@
 /** Buttons at the right of the bar, for actions on the call. */
 
 import type { JSX } from "preact";
-import type { Asked } from "../why/use-why.ts";
-import type { Panel } from "./panels.tsx";
-import type { Session } from "./use-session.ts";
+import type { Panel } from "../document/state.ts";
+import type { Session } from "../cells/session.ts";
 
-interface ActionsProps {
-  readonly session: Session;
-  readonly asked: Asked;
-  onAsk(asked: Asked): void;
-  onPanel(panel: Panel): void;
-}
-
-export function Actions({ session, asked, onAsk, onPanel }: ActionsProps): JSX.Element {
-  const { undo, redo, canUndo, canRedo } = session;
+export function Actions({ session }: { readonly session: Session }): JSX.Element {
+  const { act, asked, canUndo, canRedo } = session;
+  const onPanel = (panel: Panel): void => act({ do: "panel", panel });
   return (
     <>
-      <Step label="undo" sign="↶" keys="Ctrl+Z" isThere={canUndo} onStep={undo} />
-      <Step label="redo" sign="↷" keys="Ctrl+Shift+Z" isThere={canRedo} onStep={redo} />
+      <Step
+        label="undo"
+        sign="↶"
+        keys="Ctrl+Z"
+        isThere={canUndo}
+        onStep={() => act({ do: "undo" })}
+      />
+      <Step
+        label="redo"
+        sign="↷"
+        keys="Ctrl+Shift+Z"
+        isThere={canRedo}
+        onStep={() => act({ do: "redo" })}
+      />
       <PanelButton panel="Examples" onPanel={onPanel} />
       <PanelButton
         panel="Open"
@@ -28,7 +33,9 @@ export function Actions({ session, asked, onAsk, onPanel }: ActionsProps): JSX.E
         type="button"
         aria-pressed={asked !== undefined}
         title="why is mine different? compare with the output of another runtime"
-        onClick={() => onAsk(asked === undefined ? { actual: null } : undefined)}
+        onClick={() =>
+          act({ do: "ask", asked: asked === undefined ? { actual: null } : undefined })
+        }
       >
         Compare
       </button>

@@ -1,16 +1,16 @@
 /** The whole page, filled from the session. */
 
 import type { JSX } from "preact";
-import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useCallback, useRef, useState } from "preact/hooks";
 import { useCorners } from "../stage/use-corners.ts";
 import { useFirstVisit, useKeys } from "./use-keys.ts";
 import { later } from "../widgets/later.tsx";
-import type { Panel } from "./panels.tsx";
 import { PlayButton, Player } from "../story/player.tsx";
 import { PinnedSlices, pinsHeight, usePins } from "../stage/pins.tsx";
 import { isEmbedded, useLayout, useRoom, useRoomAbove } from "../stage/use-room.ts";
 import { sceneOf } from "../writing/scene-of.ts";
-import { useSession, type Session } from "./use-session.ts";
+import type { Session } from "../cells/session.ts";
+import { useSession } from "./use-session.ts";
 import { Shapes } from "../inputs/shapes.tsx";
 import { leftOutHeight, Stage } from "../stage/stage.tsx";
 import { Story } from "../story/story.tsx";
@@ -19,10 +19,9 @@ import { Title } from "./title.tsx";
 import { Top } from "./top.tsx";
 import { useTravel } from "../story/use-travel.ts";
 import { rulesBeside } from "../document/faults.ts";
-import { suffixIn } from "../document/hash.ts";
 import type { State } from "../values/state.ts";
 import { visible } from "../values/visible.ts";
-import type { Asked, WhyProps } from "../why/use-why.ts";
+import type { WhyProps } from "../why/use-why.ts";
 
 const WhyPanel = later<WhyProps>(async () => (await import("../why/why-panel.tsx")).Why);
 
@@ -30,24 +29,16 @@ export function App(): JSX.Element {
   const session = useSession();
   const middle = useRef<HTMLDivElement>(null);
   const whole = useRoom(middle);
-  const { state, generation, edition } = session;
+  const { state, generation, edition, asked, act } = session;
   const shapes = [state.op, ...state.inputs.map((input) => String(input?.shape))].join(";");
   const pinned = usePins(shapes);
   const room = useRoomAbove(whole, pinsHeight(pinned) + leftOutHeight(state, whole));
   const layout = useLayout(session, room);
   const windows = useCorners(layout, `${generation} ${state.op}`);
-  const [text, setText] = useState<number | null>(null);
-  const [panel, setPanel] = useState<Panel | null>(null);
-  const [asked, setAsked] = useState<Asked>(askedByAddress);
-  // Any open dialog closes, because back navigation shows another call.
-  useLayoutEffect(() => {
-    setText(null);
-    setPanel(null);
-    setAsked((before) => askedByAddress() ?? before);
-  }, [generation]);
+  const onText = useCallback((input: number) => act({ do: "text", input }), []);
   const isFrame = isEmbedded();
   useTravel(session);
-  useKeys(session, () => setPanel("Help"));
+  useKeys(session);
   useFirstVisit(session, isFrame);
   const classes = ["page", isFrame ? "embedded" : "", asked === undefined ? "" : "asking"];
   return (
@@ -56,46 +47,34 @@ export function App(): JSX.Element {
         <Top
           session={session}
           sceneOf={(isMoving) => sceneOf(session, layout, windows, isMoving)}
-          asked={asked}
-          panel={panel}
-          onAsk={setAsked}
-          onPanel={setPanel}
         />
       )}
       <main tabIndex={-1}>
-        <Title session={session} isFrame={isFrame} onPanel={setPanel} />
+        <Title session={session} isFrame={isFrame} />
         <div class="middle" ref={middle}>
           <Stage
             session={session}
             layout={layout}
             windows={windows}
-            onText={setText}
+            onText={onText}
             onPin={pinned.toggle}
           />
           <PinnedSlices session={session} layout={layout} windows={windows} pinned={pinned} />
         </div>
         <Player session={session} />
-        <Side session={session} asked={asked} onAsk={setAsked} isFrame={isFrame} />
+        <Side session={session} isFrame={isFrame} />
         <p class="hidden" role="status" id="aloud">
           {session.toHear}
         </p>
       </main>
-      <TensorDialog shown={text} session={session} onClose={() => setText(null)} />
+      <TensorDialog session={session} />
     </div>
   );
 }
 
-/** Returns the output for comparison that the URL contains. */
-function askedByAddress(): Asked {
-  const link = suffixIn(location.hash);
-  return link === "" ? undefined : { actual: null, link };
-}
-
 interface SideProps {
   readonly session: Session;
-  readonly asked: Asked;
   readonly isFrame: boolean;
-  onAsk(asked: Asked): void;
 }
 
 /** Joins remarks, and ends every remark except the last with a full stop. */
@@ -108,9 +87,9 @@ const inOneParagraph = (remarks: readonly string[]): string =>
  * Shows the description and the shapes, or the comparison panel. On a small screen, the content is collapsed to one
  * line, which the user can expand.
  */
-function Side({ session, asked, isFrame, onAsk }: SideProps): JSX.Element {
+function Side({ session, isFrame }: SideProps): JSX.Element {
   const [isOpen, setOpen] = useState(false);
-  const { state, explanation, others, remarks, isStale } = session;
+  const { state, explanation, asked, act, remarks, isStale } = session;
   return (
     // The side panel scrolls, so it must be reachable by keyboard.
     <aside
@@ -152,13 +131,10 @@ function Side({ session, asked, isFrame, onAsk }: SideProps): JSX.Element {
             explanation={explanation}
             actual={asked.actual}
             link={asked.link}
-            onAddress={session.page.compare}
-            onRule={others.setRule}
-            onActual={others.setActual}
-            onClose={() => {
-              others.clear();
-              onAsk(undefined);
-            }}
+            onAddress={(suffix) => act({ do: "compare", suffix })}
+            onRule={(rule) => act({ do: "rule", rule })}
+            onActual={(actual) => act({ do: "actual", actual })}
+            onClose={() => act({ do: "ask", asked: undefined })}
           />
         </>
       )}

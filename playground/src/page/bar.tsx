@@ -4,10 +4,9 @@ import type { AttributeSchema } from "ndscatter";
 import type { ComponentChildren, JSX } from "preact";
 import { useRef, useState } from "preact/hooks";
 import { operatorGroups } from "../document/with-operator.ts";
-import { withAttribute } from "../document/edits.ts";
-import { FAULTS_ID } from "../stage/lane.tsx";
+import { FAULTS_ID } from "../values/spot.ts";
 import { NumberField } from "../widgets/number-field.tsx";
-import type { Session } from "./use-session.ts";
+import type { Session } from "../cells/session.ts";
 
 const GROUPS = operatorGroups();
 const DOMAINS = [...new Set(GROUPS.map(({ domain }) => domain))];
@@ -69,9 +68,8 @@ export function Bar({ session, middle, children }: BarProps): JSX.Element {
 }
 
 function Sentence({ session }: { readonly session: Session }): JSX.Element {
-  const { state, version, faults, page } = session;
-  const { domain, op, opset } = state;
-  const group = GROUPS.find((one) => one.domain === domain && one.op === op);
+  const { state, version, faults, act } = session;
+  const { op } = state;
   return (
     <div class="sentence" role="group" aria-label="operator">
       <select
@@ -85,7 +83,10 @@ function Sentence({ session }: { readonly session: Session }): JSX.Element {
           const chosen = GROUPS.find((one) => keyOf(one) === value);
           if (chosen === undefined) return;
           const [{ sinceVersion }] = chosen.versions;
-          page.choose({ domain: chosen.domain, op: chosen.op, opset: sinceVersion });
+          act({
+            do: "choose",
+            choice: { domain: chosen.domain, op: chosen.op, opset: sinceVersion },
+          });
         }}
       >
         {DOMAINS.map((one) => (
@@ -99,29 +100,39 @@ function Sentence({ session }: { readonly session: Session }): JSX.Element {
         ))}
       </select>
       <span aria-hidden="true">-</span>
-      <select
-        class="version"
-        aria-label="version"
-        value={String(opset)}
-        onChange={(event) => page.choose({ domain, op, opset: Number(event.currentTarget.value) })}
-      >
-        {(group?.versions ?? []).toReversed().map(({ sinceVersion, opset: introduced }) => (
-          <option key={sinceVersion} value={String(sinceVersion)}>
-            {sinceVersion}
-            {introduced === undefined || introduced === sinceVersion ? "" : ` (opset${introduced})`}
-          </option>
-        ))}
-      </select>
+      <VersionMenu session={session} />
       {version?.attributes.map((schema) => (
         <Attribute
           key={schema.name}
           schema={schema}
           text={state.attributes[schema.name] ?? String(schema.default ?? "")}
           isWrong={faults.attributes.has(schema.name)}
-          onText={(text) => page.show(withAttribute(state, version, schema.name, text))}
+          onText={(text) => act({ do: "attribute", name: schema.name, text })}
         />
       ))}
     </div>
+  );
+}
+
+function VersionMenu({ session: { state, act } }: { readonly session: Session }): JSX.Element {
+  const { domain, op, opset } = state;
+  const group = GROUPS.find((one) => one.domain === domain && one.op === op);
+  return (
+    <select
+      class="version"
+      aria-label="version"
+      value={String(opset)}
+      onChange={(event) =>
+        act({ do: "choose", choice: { domain, op, opset: Number(event.currentTarget.value) } })
+      }
+    >
+      {(group?.versions ?? []).toReversed().map(({ sinceVersion, opset: introduced }) => (
+        <option key={sinceVersion} value={String(sinceVersion)}>
+          {sinceVersion}
+          {introduced === undefined || introduced === sinceVersion ? "" : ` (opset${introduced})`}
+        </option>
+      ))}
+    </select>
   );
 }
 

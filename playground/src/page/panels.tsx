@@ -8,7 +8,8 @@ import type { OpenProps } from "../reading/open-file.tsx";
 import type { Files } from "../reading/use-files.ts";
 import { later } from "../widgets/later.tsx";
 import type { SceneOf } from "../writing/scene-of.ts";
-import type { Session } from "./use-session.ts";
+import type { Panel } from "../document/state.ts";
+import type { Session } from "../cells/session.ts";
 import type { ShareProps } from "../writing/share-panel.tsx";
 
 const Examples = later<ExamplesProps>(
@@ -18,19 +19,15 @@ const Open = later<OpenProps>(async () => (await import("../reading/open-file.ts
 const Help = later<HelpProps>(async () => (await import("./help.tsx")).Help);
 const Share = later<ShareProps>(async () => (await import("../writing/share-panel.tsx")).Share);
 
-export type Panel = "Examples" | "Open" | "Share" | "Help";
-
 interface PanelsProps {
   readonly session: Session;
   readonly sceneOf: SceneOf;
   readonly files: Files;
-  /** The open dialog, or null. */
-  readonly panel: Panel | null;
-  onClose(): void;
 }
 
-export function Panels({ session, sceneOf, files, panel, onClose }: PanelsProps): JSX.Element {
-  const { state, preset, hasOwn, showPreset, showOwn, lesson } = session;
+export function Panels({ session, sceneOf, files }: PanelsProps): JSX.Element {
+  const { state, preset, hasOwn, panel, act, lesson } = session;
+  const onClose = (): void => act({ do: "panel", panel: null });
   const common = (label: Panel) => ({ label, isOpen: panel === label, onClose });
   return (
     <>
@@ -40,8 +37,8 @@ export function Panels({ session, sceneOf, files, panel, onClose }: PanelsProps)
         content={(close) => (
           <Examples
             chosen={preset}
-            onPreset={showPreset}
-            onOwn={hasOwn ? showOwn : null}
+            onPreset={(id) => act({ do: "example", id })}
+            onOwn={hasOwn ? () => act({ do: "own" }) : null}
             onClose={close}
           />
         )}

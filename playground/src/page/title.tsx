@@ -9,10 +9,9 @@ import { pairOf, type Side } from "../examples/pairs.ts";
 import { readState } from "../document/read-state.ts";
 import { EXAMPLES } from "../examples/menu.ts";
 import { LESSON_NEXT, LESSON_OPENER, LessonStrip } from "../story/lesson-strip.tsx";
-import type { Panel } from "./panels.tsx";
 import type { RepairProps } from "../document/broken-link.tsx";
 import { later } from "../widgets/later.tsx";
-import type { Session } from "./use-session.ts";
+import type { Session } from "../cells/session.ts";
 
 const Repair = later<RepairProps>(async () => (await import("../document/broken-link.tsx")).Repair);
 
@@ -25,12 +24,16 @@ const OWN_NOTE =
 
 interface TitleProps {
   readonly session: Session;
-  onPanel(panel: Panel): void;
 }
 
 /** A button for opening the user's own data. Files can be dropped, and text can be pasted, anywhere on the page. */
-const OwnData = ({ onPanel }: Pick<TitleProps, "onPanel">): JSX.Element => (
-  <button type="button" class="own-data" aria-haspopup="dialog" onClick={() => onPanel("Open")}>
+const OwnData = ({ session: { act } }: TitleProps): JSX.Element => (
+  <button
+    type="button"
+    class="own-data"
+    aria-haspopup="dialog"
+    onClick={() => act({ do: "panel", panel: "Open" })}
+  >
     Your own data
   </button>
 );
@@ -38,7 +41,6 @@ const OwnData = ({ onPanel }: Pick<TitleProps, "onPanel">): JSX.Element => (
 export function Title({
   session,
   isFrame,
-  onPanel,
 }: TitleProps & { readonly isFrame: boolean }): JSX.Element {
   const { lesson, state, version, broken } = session;
   if (isFrame) {
@@ -52,7 +54,11 @@ export function Title({
   if (broken !== null) {
     return (
       <div class="title-line teaching">
-        <Repair link={broken} onOpen={session.openLink} onDrop={session.dropLink} />
+        <Repair
+          link={broken}
+          onOpen={(text) => session.act({ do: "link", text })}
+          onDrop={() => session.act({ do: "drop" })}
+        />
       </div>
     );
   }
@@ -60,15 +66,15 @@ export function Title({
     <div class="title-line teaching">
       <h2>{WHAT}</h2>
       <LessonStrip session={session} sentence={lesson.now?.sentence ?? ""} />
-      <OwnData onPanel={onPanel} />
+      <OwnData session={session} />
     </div>
   ) : (
-    <Note session={session} onPanel={onPanel} />
+    <Note session={session} />
   );
 }
 
 /** Shows the question and note of an example or the user's own call, with buttons for the next steps. */
-function Note({ session, onPanel }: TitleProps): JSX.Element {
+function Note({ session }: TitleProps): JSX.Element {
   const { preset, isLinked, lesson } = session;
   const example = EXAMPLES.find(({ id }) => id === preset);
   const title = example?.question ?? (isLinked ? LINKED : OWN);
@@ -118,11 +124,11 @@ function Note({ session, onPanel }: TitleProps): JSX.Element {
           type="button"
           class="link long"
           aria-haspopup="dialog"
-          onClick={() => onPanel("Examples")}
+          onClick={() => session.act({ do: "panel", panel: "Examples" })}
         >
           More questions
         </button>
-        <OwnData onPanel={onPanel} />
+        <OwnData session={session} />
       </div>
     </div>
   );
@@ -163,10 +169,10 @@ function Sides({
   readonly preset: string;
 }): JSX.Element | null {
   const pair = pairOf(preset);
-  const { others, showPreset } = session;
+  const { rule, act } = session;
   const isOfSystems = pair?.sides.some(({ dialect }) => dialect !== undefined) ?? false;
   const show = (side: Side): void => {
-    if (side.preset !== preset) showPreset(side.preset);
+    if (side.preset !== preset) act({ do: "example", id: side.preset });
     else if (side.dialect !== undefined) void showSystem(session, side);
   };
   // When two systems are compared, the first system is shown initially.
@@ -175,7 +181,7 @@ function Sides({
   }, [preset]);
   if (pair === null) return null;
   const isShown = ({ preset: id, dialect, label }: Side): boolean =>
-    dialect === undefined ? id === preset : others.rule?.name === label;
+    dialect === undefined ? id === preset : rule?.name === label;
   return (
     <div class="sides" role="group" aria-label={pair.by}>
       {pair.sides.map((side) => (
@@ -194,12 +200,12 @@ function Sides({
 
 /** Shows the picture under another system's rule. */
 async function showSystem(
-  { state, others, page }: Session,
+  { state, act, latest }: Session,
   { dialect, label }: Side,
 ): Promise<void> {
   if (dialect === undefined) return;
   const { ruleFor } = await import("../why/on-demand.ts");
   const { node, inputs } = readState(state);
   const rule = ruleFor(node, inputs, dialect);
-  if (rule !== null && page.state() === state) others.setRule({ ...rule, name: label });
+  if (rule !== null && latest() === state) act({ do: "rule", rule: { ...rule, name: label } });
 }

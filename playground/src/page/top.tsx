@@ -5,38 +5,27 @@
 
 import type { JSX } from "preact";
 import { Actions } from "./actions.tsx";
-import type { Asked } from "../why/use-why.ts";
 import { Bar } from "./bar.tsx";
 import { useFiles } from "../reading/use-files.ts";
 import { FileDialog } from "../reading/file-dialog.tsx";
 import { WayInLine } from "../reading/way-in-line.tsx";
-import { Panels, type Panel } from "./panels.tsx";
+import { Panels } from "./panels.tsx";
 import type { SceneOf } from "../writing/scene-of.ts";
-import type { Session } from "./use-session.ts";
+import type { Session } from "../cells/session.ts";
 
 interface TopProps {
   readonly session: Session;
   readonly sceneOf: SceneOf;
-  readonly asked: Asked;
-  readonly panel: Panel | null;
-  onAsk(asked: Asked): void;
-  onPanel(panel: Panel | null): void;
 }
 
-export function Top({ session, sceneOf, asked, panel, onAsk, onPanel }: TopProps): JSX.Element {
-  const files = useFiles(session, onAsk);
+export function Top({ session, sceneOf }: TopProps): JSX.Element {
+  const files = useFiles(session);
   return (
     <>
       <Bar session={session} middle={<WayInLine files={files} />}>
-        <Actions session={session} asked={asked} onAsk={onAsk} onPanel={onPanel} />
+        <Actions session={session} />
       </Bar>
-      <Panels
-        session={session}
-        sceneOf={sceneOf}
-        files={files}
-        panel={panel}
-        onClose={() => onPanel(null)}
-      />
+      <Panels session={session} sceneOf={sceneOf} files={files} />
       <FileDialog
         files={files}
         state={session.state}

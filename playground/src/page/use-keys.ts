@@ -2,17 +2,16 @@
 
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { controlsOf } from "../story/player.tsx";
-import type { Session } from "./use-session.ts";
+import type { Session } from "../cells/session.ts";
 
 /** Handles shortcuts, unless the focused control handles the key itself. */
-export function useKeys(session: Session, onHelp: () => void): void {
-  const latest = useRef({ session, onHelp });
-  latest.current = { session, onHelp };
+export function useKeys(session: Session): void {
+  const latest = useRef(session);
+  latest.current = session;
   useEffect(() => {
     const onKey = (event: KeyboardEvent): void => {
       if (event.defaultPrevented || event.altKey || document.querySelector("dialog[open]")) return;
-      const { session, onHelp } = latest.current;
-      if (onKeyOf(event, session, onHelp)) event.preventDefault();
+      if (onKeyOf(event, latest.current)) event.preventDefault();
     };
     document.addEventListener("keydown", onKey);
     return () => document.removeEventListener("keydown", onKey);
@@ -20,7 +19,7 @@ export function useKeys(session: Session, onHelp: () => void): void {
 }
 
 /** Handles a key, and returns true if the key is a shortcut. */
-function onKeyOf(event: KeyboardEvent, session: Session, onHelp: () => void): boolean {
+function onKeyOf(event: KeyboardEvent, session: Session): boolean {
   const { target, key } = event;
   const element = target instanceof Element ? target : null;
   // Text fields have their own undo, and menus and sliders use the arrow keys.
@@ -29,8 +28,8 @@ function onKeyOf(event: KeyboardEvent, session: Session, onHelp: () => void): bo
   if (event.ctrlKey || event.metaKey) {
     const isUndo = key.toLowerCase() === "z" && !event.shiftKey;
     const isRedo = (key.toLowerCase() === "z" && event.shiftKey) || key.toLowerCase() === "y";
-    if (isUndo) session.undo();
-    else if (isRedo) session.redo();
+    if (isUndo) session.act({ do: "undo" });
+    else if (isRedo) session.act({ do: "redo" });
     return isUndo || isRedo;
   }
   if (isControl) return false;
@@ -39,7 +38,7 @@ function onKeyOf(event: KeyboardEvent, session: Session, onHelp: () => void): bo
   if (key === " " && !(element instanceof HTMLButtonElement)) controls.toggle();
   else if (key === "ArrowRight" && !isCell) controls.forward();
   else if (key === "ArrowLeft" && !isCell) controls.back();
-  else if (key === "?") onHelp();
+  else if (key === "?") session.act({ do: "panel", panel: "Help" });
   // The focus stays on the cell, and the text describes the whole call again.
   else if (key === "Escape" && isCell) session.onSpot(null, true);
   else return false;

@@ -1,84 +1,133 @@
-/** Combines the page's hooks, and derives its content from the state and the user's actions. */
+/** Keeps the page's state, and derives what the page shows from it. */
 
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
-import type { Fix } from "../document/fixes.ts";
-import { EXAMPLES } from "../examples/menu.ts";
-import type { TensorId } from "../stage/layout.ts";
-import type { Tuple } from "../cells/links.ts";
-import { summaryOf } from "../story/summary.ts";
-import { aloud, describeCell, describeFault, describeStep } from "../story/describe.ts";
-import type { LessonStep } from "../story/lesson.ts";
-import { useLesson } from "../story/use-lesson.ts";
-import { usePage } from "../document/use-page.ts";
-import { usePicture, useSpots, useTensors, type OutputRule } from "../cells/use-picture.ts";
-import type { ShownActual } from "../why/use-why.ts";
+import type { Description, LessonStep, Session } from "../cells/session.ts";
+import { usePicture, useTensors } from "../cells/use-picture.ts";
 import type { CallView, Picture } from "../cells/view.ts";
-import type { Description, Spot } from "../story/vocabulary.ts";
+import { editsOf, type Editor, type TextReader } from "../document/edits.ts";
+import type { Fix } from "../document/fixes.ts";
+import type { Action, PageState } from "../document/state.ts";
+import { Store } from "../document/store.ts";
+import { EXAMPLES } from "../examples/menu.ts";
+import { aloud, describeCell, describeFault, describeStep } from "../story/describe.ts";
+import { summaryOf } from "../story/summary.ts";
+import { useLesson } from "../story/use-lesson.ts";
+import type { Spot, TensorId } from "../values/spot.ts";
+import type { Tuple } from "../cells/links.ts";
 
 const NO_TUPLES: readonly Tuple[] = [];
 const NO_FIXES: readonly Fix[] = [];
 
-export type Session = ReturnType<typeof useSession>;
-
-export function useSession() {
-  const others = useOthers();
-  const spots = useSpots();
-  const { spot, pointed, onSpot } = spots;
-  const last = useRef<Picture | null>(null);
-  /** A counter that increases when another call is shown. */
-  const generation = useRef(0);
-  /** Ends the lesson, because a change invalidates the lesson. */
-  const leaveLesson = useRef(() => {});
-  const { step, isPlaying, setPlaying, goStep, onStep, reset } = usePlayed(spots, leaveLesson);
-  const { shown, page, ...visit } = usePage((change) => {
-    reset();
-    others.clear();
-    leaveLesson.current();
-    if (change === "link" || change === "example" || change === "file") {
-      last.current = null;
-      generation.current++;
-    }
-    if (change === "example") spots.setFocused(null);
-  });
-  const drawn = usePicture(shown.state, last);
-  const { call, picture } = drawn;
-  const { links, tuples, count } = linksIn(picture);
-  // The number of steps that are shown.
+export function useSession(): Session {
+  const { page, store, editor } = useStore();
+  const { act } = store;
+  const { state, preset, own } = page.history.present;
+  const drawn = usePicture(state, page.generation);
+  const { call, picture, version } = drawn;
+  const { links = null } = picture ?? {};
+  const { tuples = NO_TUPLES, count = 0 } = links ?? {};
+  const { step, pointed, focused, isPlaying } = page;
   const at = drawn.isStale ? count : Math.min(step ?? count, count);
-  const tensors = useTensors(drawn, page, at, others);
-  const lesson = useLesson(call.picture, step, goStep, visit.showPreset);
-  leaveLesson.current = lesson.leave;
+  const tensors = useTensors(drawn, at, page);
+  const edits = useMemo(
+    () => state.inputs.map((_, position) => editsOf(version, position, editor)),
+    [version, state.inputs.length],
+  );
+  const lesson = useLesson(call.picture, page, act);
+  const spot = pointed ?? focused;
   const description = useDescription(call, spot, step, lesson.now);
+  const isResting = useResting();
+  const onSpot = useCallback((next: Spot | null, isFocus: boolean) => {
+    if (isFocus || !isResting.current) act({ do: "spot", spot: next, isFocus });
+  }, []);
   return {
-    ...visit,
-    page,
-    ...shown,
+    ...page,
     ...drawn,
     ...tensors,
-    call,
+    state,
+    preset,
+    edits,
+    isLinked: state === page.linked,
+    hasOwn: own !== null,
+    canUndo: page.history.past.length > 0,
+    canRedo: page.history.future.length > 0,
+    act,
+    latest: editor.latest,
+    load: editor.load,
     explanation: call.explanation,
     fixes: useFixes(call),
     summary: useMemo(() => summaryAt(call), [call]),
-    generation: generation.current,
     links,
     tuples,
     count,
-    step,
     at,
-    onStep,
-    isPlaying,
-    setPlaying,
     spot,
     isPointed: pointed !== null,
     onSpot,
-    onScrub: useScrub(picture, onStep),
+    onStep: useCallback((next: number) => act({ do: "step", step: next }), []),
+    onScrub: useScrub(picture, act),
     description,
     lesson,
-    toHear: isPlaying || pointed !== null ? "" : toHear(description, tuples, shown.preset),
-    others,
+    toHear: isPlaying || pointed !== null ? "" : toHear(description, tuples, preset),
     verb: verbOf(picture),
   };
 }
+
+/** Returns the state, which is drawn after each action, and the functions that change it. */
+function useStore(): {
+  readonly page: PageState;
+  readonly store: Store;
+  readonly editor: Editor;
+} {
+  const [store] = useState(() => new Store());
+  const [page, setPage] = useState(store.page);
+  const reader = useRef<TextReader | null>(null);
+  const [editor] = useState((): Editor => ({
+    act: store.act,
+    latest: () => store.page.history.present.state,
+    get reader() {
+      return reader.current;
+    },
+    load: async () => (reader.current ??= await import("../reading/paste.ts")),
+  }));
+  useEffect(() => {
+    store.onChange = setPage;
+    setPage(store.page);
+    // The parser is loaded at the first touch, because the user may soon enter text. A failure to load the parser is
+    // reported only when text is entered.
+    const prepare = (): void => void editor.load().catch(() => {});
+    const touches = ["pointerdown", "keydown"] as const;
+    for (const touch of touches) window.addEventListener(touch, prepare, { once: true });
+    const stop = store.live();
+    return () => {
+      stop();
+      for (const touch of touches) window.removeEventListener(touch, prepare);
+    };
+  }, []);
+  return { page, store, editor };
+}
+
+/**
+ * Tells whether the pointer rests while the user types. A browser sends events for a resting pointer when the element
+ * under it is replaced, but the user looks at the cell with the focus.
+ */
+function useResting(): { readonly current: boolean } {
+  const isResting = useRef(false);
+  useEffect(() => {
+    const note = ({ type }: Event): void => {
+      isResting.current = type === "keydown";
+    };
+    const events = ["keydown", "pointermove", "pointerdown", "wheel"] as const;
+    for (const event of events) document.addEventListener(event, note, LISTENING);
+    return () => {
+      for (const event of events) document.removeEventListener(event, note, LISTENING);
+    };
+  }, []);
+  return isResting;
+}
+
+/** The events are seen before the cells handle them, and never held up. */
+const LISTENING = { capture: true, passive: true } as const;
 
 /** Returns the text for screen readers: the described cell, step or lesson sentence, or else the current example. */
 function toHear(
@@ -92,30 +141,6 @@ function toHear(
     : aloud(description, tuples);
 }
 
-/** Moving to a step deselects the cell, so that the step is described. */
-function usePlayed(
-  { setFocused, setPointed }: ReturnType<typeof useSpots>,
-  leaveLesson: { readonly current: () => void },
-) {
-  /** The player's current step; null while all steps are shown. */
-  const [step, setStep] = useState<number | null>(null);
-  const [isPlaying, setPlaying] = useState(false);
-  const goStep = useCallback((next: number | null) => {
-    setFocused(null);
-    setPointed(null);
-    setStep(next);
-  }, []);
-  const onStep = useCallback((next: number) => {
-    leaveLesson.current();
-    goStep(next);
-  }, []);
-  const reset = (): void => {
-    setStep(null);
-    setPlaying(false);
-  };
-  return { step, isPlaying, setPlaying, goStep, onStep, reset };
-}
-
 /** The selected cell is described first, because it is the user's latest request; then the lesson, then the player. */
 function useDescription(
   call: CallView,
@@ -127,14 +152,17 @@ function useDescription(
   return spot === null ? (taught?.description ?? described) : described;
 }
 
-const linksIn = (picture: Picture | null) => ({
-  links: picture?.links ?? null,
-  tuples: picture?.links.tuples ?? NO_TUPLES,
-  count: picture?.links.count ?? 0,
-});
+/** Describes the selected cell or the current step; returns null if the whole call should be described. */
+function describe(call: CallView, spot: Spot | null, step: number | null): Description | null {
+  if (call.picture === null) return describeFault(call, spot);
+  if (spot !== null) return describeCell(call.picture, spot);
+  return step === null || step === 0 ? null : describeStep(call.picture, step - 1);
+}
 
 const summaryAt = ({ picture, state }: CallView): readonly string[] =>
-  picture === null ? [] : summaryOf(picture.explanation, state.attributes["reduction"]);
+  picture === null
+    ? []
+    : summaryOf(picture.explanation, picture.links.tuples, state.attributes["reduction"]);
 
 /** The code that finds fixes is loaded with the first error. */
 function useFixes(call: CallView): readonly Fix[] {
@@ -157,28 +185,10 @@ function useFixes(call: CallView): readonly Fix[] {
   return found?.call === call ? found.fixes : NO_FIXES;
 }
 
-/** Provides other systems' results: an output computed by a system's rule, or a runtime's pasted output. */
-function useOthers() {
-  const [rule, setRule] = useState<OutputRule | null>(null);
-  const [actual, setActual] = useState<ShownActual | null>(null);
-  const clear = (): void => {
-    setRule(null);
-    setActual(null);
-  };
-  return { rule, setRule, actual, setActual, clear };
-}
-
-/** Describes the selected cell or the current step; returns null if the whole call should be described. */
-function describe(call: CallView, spot: Spot | null, step: number | null): Description | null {
-  if (call.picture === null) return describeFault(call, spot);
-  if (spot !== null) return describeCell(call.picture, spot);
-  return step === null || step === 0 ? null : describeStep(call.picture, step - 1);
-}
-
 /** Returns the drag handler, which moves the player to the element under the pointer. */
 function useScrub(
   picture: Picture | null,
-  onStep: (step: number) => void,
+  act: (action: Action) => void,
 ): (id: TensorId, element: number) => void {
   const latest = useRef(picture);
   useEffect(() => {
@@ -191,7 +201,7 @@ function useScrub(
     const role = id === "output" ? "output" : explanation.inputs[id]?.role;
     const order =
       role === (links.kind === "gather" ? "output" : "updates") ? links.carried[element] : -1;
-    if (order >= 0) onStep(order + 1);
+    if (order >= 0) act({ do: "step", step: order + 1 });
   }, []);
 }
 

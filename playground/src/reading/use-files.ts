@@ -7,8 +7,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import type { FileChoice } from "./from-file.ts";
 import type { Offer, Opened, Read } from "./read-files.ts";
 import type { State } from "../values/state.ts";
-import type { Asked } from "../why/use-why.ts";
-import type { Session } from "../page/use-session.ts";
+import type { Session } from "../cells/session.ts";
 
 /** An input's position, or the slot for another runtime's output. */
 export type Spot = number | "actual";
@@ -36,22 +35,21 @@ export interface Files {
   dismiss(): void;
 }
 
-export function useFiles(session: Session, onAsk: (asked: Asked) => void): Files {
-  const { page, edits, generation } = session;
+export function useFiles({ act, latest, edits, generation }: Session): Files {
   const [offer, setOffer] = useState<Offer | null>(null);
   // An offer belongs to one call, so the offer closes when a link opens another call.
   useEffect(() => setOffer(null), [generation]);
-  const onRefusal = (sentence: string): void => page.show(page.state(), [sentence]);
+  const onRefusal = (sentence: string): void => act({ do: "say", remarks: [sentence] });
   const take: Files["take"] = (choice, spot, remarks) => {
     setOffer(null);
     if (choice.kind === "node") {
-      page.show(choice.state, [...remarks, ...choice.remarks], "file");
-      if (choice.actual !== undefined) onAsk({ actual: choice.actual });
-    } else if (spot === "actual") onAsk({ actual: choice.input });
+      act({ do: "open", state: choice.state, remarks: [...remarks, ...choice.remarks] });
+      if (choice.actual !== undefined) act({ do: "ask", asked: { actual: choice.actual } });
+    } else if (spot === "actual") act({ do: "ask", asked: { actual: choice.input } });
     else if (offer?.text !== undefined) void edits[spot]?.onPaste(null, offer.text);
     else {
-      page.replace(spot, choice.input);
-      if (remarks.length > 0) page.show(page.state(), remarks);
+      act({ do: "replace", input: spot, text: choice.input });
+      if (remarks.length > 0) act({ do: "say", remarks });
     }
   };
   const takeState: Files["takeState"] = (state, remarks) =>
@@ -62,7 +60,7 @@ export function useFiles(session: Session, onAsk: (asked: Asked) => void): Files
     if (command !== undefined) setOffer(found);
     else if (tensors.length > 1) {
       const { certainOf } = await import("./certain.ts");
-      const certain = certainOf(tensors, page.state());
+      const certain = certainOf(tensors, latest());
       if (certain === null || remarks.length > 0) setOffer(found);
       else takeState(certain.state, certain.remarks);
     } else if (choices.length === 1 && only.kind === "node") take(only, 0, remarks);
@@ -76,8 +74,8 @@ export function useFiles(session: Session, onAsk: (asked: Asked) => void): Files
     if ("error" in found) onRefusal(found.error);
     else await takeOffer(found, spot);
   };
-  const takeFiles: TakeFiles = (files, spot) => takeRead({ files, state: page.state() }, spot);
-  const takeText = (text: string): Promise<void> => takeRead({ text, state: page.state() }, null);
+  const takeFiles: TakeFiles = (files, spot) => takeRead({ files, state: latest() }, spot);
+  const takeText = (text: string): Promise<void> => takeRead({ text, state: latest() }, null);
   const isOver = useDropping(takeFiles);
   usePastes(takeText);
   return {

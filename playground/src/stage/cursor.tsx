@@ -8,8 +8,9 @@ import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Corner, Lane } from "./layout.ts";
 import { HEAD, SPACING } from "./metrics.ts";
 import { sizeOf } from "../values/shape.ts";
+import { cellId } from "../values/spot.ts";
 import type { LaneProps } from "./lane-props.ts";
-import { cellId, elementOf, Sheet, type Editing as Edited, type Move } from "./sheet.tsx";
+import { elementOf, Sheet, type Editing as Edited, type Move } from "./sheet.tsx";
 
 interface CursorProps extends LaneProps {
   /** Handles text pasted on a cell. */

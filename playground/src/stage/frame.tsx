@@ -6,7 +6,7 @@
 import type { JSX } from "preact";
 import { bandOf, MINIMAP, type Corner, type Lane, type Layout } from "./layout.ts";
 import { HEADS, SPACING } from "./metrics.ts";
-import type { Session } from "../page/use-session.ts";
+import type { Session } from "../cells/session.ts";
 import { touchedBy, type Range } from "../cells/touched.ts";
 
 interface Box {

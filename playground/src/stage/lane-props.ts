@@ -1,29 +1,10 @@
 /** Properties of a tensor on the stage: its content, and an input's edits. */
 
-import type { Corner, Lane, TensorId } from "./layout.ts";
+import type { Corner, Lane } from "./layout.ts";
 import type { Head, Metrics } from "./metrics.ts";
 import type { Cells } from "../cells/cells.ts";
-import type { Spot } from "../story/vocabulary.ts";
-
-export interface DTypeChoice {
-  readonly name: string;
-  /** The reason why the type cannot be chosen, or null. */
-  readonly reason: string | null;
-}
-
-export interface Edits {
-  readonly dtypes: readonly DTypeChoice[];
-  onDType(dtype: string): void;
-  onShape(shape: readonly number[]): void;
-  onGrow(): void;
-  onValue(element: number, text: string): void;
-  /** Replaces the tensor with the given text; returns an error if the text is not a tensor. */
-  onText(text: string): string | null;
-  /** Pastes into the cells from `element` on, or into the whole tensor if `element` is null. */
-  onPaste(element: number | null, text: string): Promise<void>;
-  /** Omits an optional input; null for a required input. */
-  readonly onLeaveOut: (() => void) | null;
-}
+import type { Edits } from "../document/edits.ts";
+import type { Spot, TensorId } from "../values/spot.ts";
 
 /** A matrix within a tensor, identified by its position along the leading axes. */
 export interface Pin {

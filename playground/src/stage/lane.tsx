@@ -10,8 +10,7 @@ import { matrixAt } from "./pins.tsx";
 import { isShort, type ShortHead } from "./metrics.ts";
 import { ShapeEditor } from "../inputs/shape-editor.tsx";
 import { typeIn } from "./lane-sizes.ts";
-
-export const FAULTS_ID = "faults";
+import { FAULTS_ID } from "../values/spot.ts";
 
 export const TensorLane = memo<LaneProps>((props) => {
   const { id, name, isStale, isWrong, head, edits, hasMap } = props;

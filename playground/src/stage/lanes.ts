@@ -2,7 +2,7 @@
 
 import type { Lane, Layout } from "./layout.ts";
 import type { LaneProps } from "./lane-props.ts";
-import type { Session } from "../page/use-session.ts";
+import type { Session } from "../cells/session.ts";
 import { NOTHING_SAID, type Cells } from "../cells/cells.ts";
 
 const NO_NUMBERS: ReadonlySet<number> = new Set();
@@ -64,10 +64,7 @@ const STALE: Readonly<Record<Layout["head"], string>> = {
 };
 
 /** Returns the remark next to the output's data type. */
-function remarkOf(
-  { picture, isStale, at, count, others: { rule } }: Session,
-  head: Layout["head"],
-): string {
+function remarkOf({ picture, isStale, at, count, rule }: Session, head: Layout["head"]): string {
   if (isStale && picture !== null) return "before the error";
   if (isStale) return STALE[head];
   return rule === null || at < count ? "" : `by ${rule.name}`;

@@ -2,9 +2,7 @@
 
 import type { Sheet } from "./sheets.ts";
 import { HEAD, SPACING, type Gutter, type Head, type Metrics } from "./metrics.ts";
-
-/** A tensor on the page: an input, identified by its position, or the output. */
-export type TensorId = number | "output";
+import type { TensorId } from "../values/spot.ts";
 
 /** The properties of a tensor that the layout depends on. */
 export interface Placed {

@@ -8,7 +8,7 @@ import { coordinatesOf } from "../values/shape.ts";
 import type { Windows } from "./use-corners.ts";
 import type { Pin } from "./lane-props.ts";
 import { laneProps } from "./lanes.ts";
-import type { Session } from "../page/use-session.ts";
+import type { Session } from "../cells/session.ts";
 import { elementOf, Sheet } from "./sheet.tsx";
 
 export interface Pins {

@@ -2,7 +2,8 @@
 
 import type { JSX } from "preact";
 import type { Cells } from "../cells/cells.ts";
-import type { Corner, Lane, TensorId } from "./layout.ts";
+import type { Corner, Lane } from "./layout.ts";
+import { cellId, type TensorId } from "../values/spot.ts";
 import { HEAD, SPACING, type Metrics } from "./metrics.ts";
 import { rowLabel } from "./row-label.ts";
 import { visible } from "../values/visible.ts";
@@ -32,8 +33,6 @@ interface SheetProps extends Cells {
   /** If `text` is undefined, the element stays unchanged. `move` is the direction in which the focus moves. */
   onEdited(element: number, text: string | undefined, move: Move | null): void;
 }
-
-export const cellId = (id: TensorId, element: number): string => `cell-${id}-${element}`;
 
 /** Returns the element whose cell is under an event; -1 if no cell is there. */
 export function elementOf(target: EventTarget | null): number {

@@ -13,10 +13,9 @@ import { TensorLane } from "./lane.tsx";
 import { Frame } from "./frame.tsx";
 import { laneProps } from "./lanes.ts";
 import type { Pin } from "./lane-props.ts";
-import type { Session } from "../page/use-session.ts";
-import { cellId } from "./sheet.tsx";
+import type { Session } from "../cells/session.ts";
 import type { State } from "../values/state.ts";
-import type { Spot } from "../story/vocabulary.ts";
+import { cellId, type Spot } from "../values/spot.ts";
 import { NO_WIRING, wiringOf, type Wiring } from "./wiring.ts";
 import { MOST_WIRES } from "./wires.ts";
 
@@ -103,9 +102,9 @@ function Place({
 
 /** Returns the lines between tables. A large call draws only the lines of highlighted updates. */
 function useWiring(session: Session, layout: Layout): Wiring {
-  const { picture, isStale, description, links, others } = session;
+  const { picture, isStale, description, links, rule } = session;
   // The page does not know which updates the other system omits, nor their order.
-  const isOther = (others.rule?.differing.size ?? 0) > 0;
+  const isOther = (rule?.differing.size ?? 0) > 0;
   const isLarge = (links?.count ?? 0) > MOST_WIRES;
   return useMemo(
     () =>
@@ -166,7 +165,7 @@ export const leftOutHeight = ({ inputs }: State, { isNarrow, isFrame }: Room): n
 
 /** Buttons that add omitted optional inputs. */
 function LeftOut({
-  session: { state, version, page },
+  session: { state, version, act },
 }: {
   readonly session: Session;
 }): JSX.Element | null {
@@ -177,7 +176,7 @@ function LeftOut({
       {missing.map((position) => {
         const name = version?.inputs[position]?.name ?? `input ${position}`;
         return (
-          <button type="button" key={position} onClick={() => page.give(position)}>
+          <button type="button" key={position} onClick={() => act({ do: "give", input: position })}>
             add {name}
           </button>
         );

@@ -1,7 +1,8 @@
 /** Tracks the visible parts of large tensors. */
 
 import { useCallback, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import type { Corner, Lane, Layout, TensorId } from "./layout.ts";
+import type { Corner, Lane, Layout } from "./layout.ts";
+import type { TensorId } from "../values/spot.ts";
 
 export const ORIGIN: Corner = { row: 0, column: 0 };
 

@@ -2,16 +2,10 @@
 
 import type { GatherStory } from "ndscatter";
 import { printShape } from "ndscatter/operators";
+import type { Arrow, Description, Line } from "../cells/session.ts";
 import { reaching } from "../cells/links.ts";
 import { positionOf } from "../values/shape.ts";
-import {
-  arrow,
-  MOST_ARROWS,
-  type Arrow,
-  type Description,
-  type Line,
-  type Vocabulary,
-} from "./vocabulary.ts";
+import { arrow, MOST_ARROWS, type Vocabulary } from "./vocabulary.ts";
 
 export function describeRead(
   words: Vocabulary,

@@ -2,18 +2,11 @@
 
 import type { ScatterStory } from "ndscatter";
 import { printShape } from "ndscatter/operators";
-import type { TensorId } from "../stage/layout.ts";
+import type { Arrow, Description, Line } from "../cells/session.ts";
+import type { TensorId } from "../values/spot.ts";
 import { coordinatesOf, positionOf } from "../values/shape.ts";
 import { inWords } from "./target-names.ts";
-import {
-  arrow,
-  MOST_ARROWS,
-  MOST_LINES,
-  type Arrow,
-  type Description,
-  type Line,
-  type Vocabulary,
-} from "./vocabulary.ts";
+import { arrow, MOST_ARROWS, MOST_LINES, type Vocabulary } from "./vocabulary.ts";
 
 /** Describes a cell of the output or data, which have the same coordinates. */
 export function describeTarget(

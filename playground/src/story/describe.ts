@@ -11,7 +11,9 @@ import { coordinatesOf } from "../values/shape.ts";
 import type { CallView } from "../cells/view.ts";
 import { describeRead, describeSource } from "./describe-gather.ts";
 import { describeTarget, describeUpdate } from "./describe-scatter.ts";
-import { MOST_ARROWS, Vocabulary, type Arrow, type Description, type Spot } from "./vocabulary.ts";
+import { MOST_ARROWS, Vocabulary } from "./vocabulary.ts";
+import type { Arrow, Description } from "../cells/session.ts";
+import type { Spot } from "../values/spot.ts";
 
 interface Explained {
   readonly explanation: Explanation;

@@ -3,30 +3,13 @@
  * moved slices, unchanged slices, and shared targets.
  */
 
-import { touchedBy, type Range } from "../cells/touched.ts";
+import { touchedBy } from "../cells/touched.ts";
 import type { Picture } from "../cells/view.ts";
-import type { TensorId } from "../stage/layout.ts";
 import { agreed, sceneAt, unnamed, type Scene } from "./lesson-scene.ts";
 import { ADDRESSES, agreementText, moveText, restText, twins } from "./lesson-texts.ts";
-import { arrow, type Arrow, type Description } from "./vocabulary.ts";
-
-/** Framed elements of a tensor. */
-export interface Framed extends Range {
-  readonly tensor: TensorId;
-}
-
-export interface LessonStep {
-  readonly sentence: string;
-  /**
-   * The sentence for screen readers, the updates whose lines stay visible, and the cells that large tables scroll to.
-   */
-  readonly description: Description;
-  readonly frames: readonly Framed[];
-  /** The number of completed player steps. */
-  readonly step: number;
-  /** True if the last step moves while the user reads the sentence. */
-  readonly isMoving: boolean;
-}
+import { arrow } from "./vocabulary.ts";
+import type { Arrow, Framed, LessonStep } from "../cells/session.ts";
+import type { TensorId } from "../values/spot.ts";
 
 /** Returns the lesson steps for a call; an empty list for a call without updates or reads. */
 export function lessonOf(picture: Picture): readonly LessonStep[] {

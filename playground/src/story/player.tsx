@@ -2,7 +2,7 @@
 
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { Session } from "../page/use-session.ts";
+import type { Session } from "../cells/session.ts";
 
 /** The available speeds in steps per second. The last speed matches the frame rate of most screens. */
 const SPEEDS = [1, 4, 15, 60] as const;
@@ -11,7 +11,7 @@ const SPEEDS = [1, 4, 15, 60] as const;
 const speedFor = (count: number): number => SPEEDS.find((speed) => count / speed < 30) ?? 60;
 
 /** Plays from `step` while `isPlaying`, and calls `onEnd` after the last step. */
-function usePlaying({ count, at, isPlaying, onStep, setPlaying }: Session, speed: number): void {
+function usePlaying({ count, at, isPlaying, onStep, act }: Session, speed: number): void {
   const next = useRef(at);
   next.current = at;
   useEffect(() => {
@@ -26,7 +26,7 @@ function usePlaying({ count, at, isPlaying, onStep, setPlaying }: Session, speed
         const step = Math.min(next.current + 1, count);
         onStep(step);
         if (step >= count) {
-          setPlaying(false);
+          act({ do: "play", isPlaying: false });
           return;
         }
       }
@@ -38,9 +38,10 @@ function usePlaying({ count, at, isPlaying, onStep, setPlaying }: Session, speed
 }
 
 /** Returns the player's actions for keys and buttons. */
-export function controlsOf({ count, step, isStale, isPlaying, onStep, setPlaying }: Session) {
+export function controlsOf({ count, step, isStale, isPlaying, onStep, act }: Session) {
+  const play = (isOn: boolean): void => act({ do: "play", isPlaying: isOn });
   const go = (to: number): void => {
-    setPlaying(false);
+    play(false);
     if (!isStale && count > 0) onStep(Math.max(0, Math.min(count, to)));
   };
   return {
@@ -50,7 +51,7 @@ export function controlsOf({ count, step, isStale, isPlaying, onStep, setPlaying
     toggle: () => {
       if (isStale || count === 0) return;
       if (!isPlaying && (step === null || step >= count)) onStep(0);
-      setPlaying(!isPlaying);
+      play(!isPlaying);
     },
   };
 }

@@ -3,11 +3,10 @@
 import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
 import { MOST_LETTERS, type Tuple } from "../cells/links.ts";
-import { FAULTS_ID } from "../stage/lane.tsx";
+import { FAULTS_ID } from "../values/spot.ts";
 import { visible } from "../values/visible.ts";
-import type { Session } from "../page/use-session.ts";
+import type { Description, Session } from "../cells/session.ts";
 import { greyIn } from "./grey.ts";
-import type { Description } from "./vocabulary.ts";
 import { withCode } from "./with-code.tsx";
 
 const MOST_FAULTS = 4;
@@ -61,7 +60,7 @@ function Cell({
   );
 }
 
-function Wrong({ session: { call, fixes, page } }: { readonly session: Session }): JSX.Element {
+function Wrong({ session: { call, fixes, act } }: { readonly session: Session }): JSX.Element {
   const sentences = [...new Set(call.faults.map(({ sentence }) => sentence))];
   return (
     <div class="faults" id={FAULTS_ID} role="alert">
@@ -78,7 +77,7 @@ function Wrong({ session: { call, fixes, page } }: { readonly session: Session }
               onClick={({ currentTarget }) => {
                 // The button disappears together with the error, so the focus must move.
                 currentTarget.closest("aside")?.focus();
-                page.show(state);
+                act({ do: "edit", state });
               }}
             >
               {label}

@@ -17,22 +17,24 @@ import { capital, counted, inWords, nameOf, placeOf, unitOf } from "./target-nam
 const MOST_NAMES = 2;
 
 /**
- * Returns the summary sentences; an empty list for a call with errors. `called` is the reduction's name in the call,
+ * Returns the summary sentences; an empty list for a call with errors. `tuples` are those of the call's links. `called` is the reduction's name in the call,
  * because OpenVINO says sum where the explanation says add.
  */
 export function summaryOf(
   { story, inputs, output }: Explanation,
+  tuples: readonly IndexStory[],
   called?: string,
 ): readonly string[] {
   const data = inputs.find(({ role }) => role === "data")?.tensor;
   if (story === null || output === null || data === undefined || data === null) return [];
   return story.kind === "scatter"
-    ? scatterSentences(story, data.shape, called)
-    : gatherSentences(story, data.shape);
+    ? scatterSentences(story, tuples, data.shape, called)
+    : gatherSentences(story, tuples, data.shape);
 }
 
 function scatterSentences(
   story: ScatterStory,
+  tuples: readonly IndexStory[],
   shape: readonly number[],
   called: string = story.reduction,
 ): readonly string[] {
@@ -51,10 +53,14 @@ function scatterSentences(
     untouched === 0
       ? "No cell keeps its value."
       : `${untouched} of ${counted(sizeOf(shape), "cell")} ${untouched === 1 ? "keeps its" : "keep their"} value.`;
-  return [first, base, wraps(story.updates, shape, addressed), kept].filter(isThere).slice(0, 3);
+  return [first, base, wraps(tuples, shape, addressed), kept].filter(isThere).slice(0, 3);
 }
 
-function gatherSentences(story: GatherStory, shape: readonly number[]): readonly string[] {
+function gatherSentences(
+  story: GatherStory,
+  tuples: readonly IndexStory[],
+  shape: readonly number[],
+): readonly string[] {
   const { summary, addressed } = story;
   const { count, targets, repeats, untouched, filled } = summary;
   if (count === 0) return ["No element is read, so the output is empty."];
@@ -74,7 +80,7 @@ function gatherSentences(story: GatherStory, shape: readonly number[]): readonly
     untouched === 0
       ? "All elements of data are read."
       : `${untouched} of ${counted(sizeOf(shape), "cell")} of data ${untouched === 1 ? "is" : "are"} not read.`;
-  return [first, zeros, wraps(story.reads, shape, addressed), unread].filter(isThere).slice(0, 3);
+  return [first, zeros, wraps(tuples, shape, addressed), unread].filter(isThere).slice(0, 3);
 }
 
 const isThere = (sentence: string | null): sentence is string => sentence !== null;
@@ -153,17 +159,16 @@ const MEANINGS: Readonly<Record<Reduction, string>> = {
 
 /** Describes negative indices and their targets; returns null if no index is negative. */
 function wraps(
-  entries: Iterable<{ readonly index: IndexStory }>,
+  tuples: readonly IndexStory[],
   shape: readonly number[],
   addressed: number,
 ): string | null {
   const places = new Map<string, string>();
-  for (const { index } of entries) {
-    const { given, places: resolved } = index;
+  for (const { given, places: resolved, axes } of tuples) {
     if (resolved === null || given.every((value) => value >= 0)) continue;
     const text = given.length === 1 ? String(given[0]) : `[${given.join(", ")}]`;
     // An index gives only the start of a sequence; later updates continue from there.
-    if (!places.has(text)) places.set(text, placeOf(index.axes, resolved, shape, addressed));
+    if (!places.has(text)) places.set(text, placeOf(axes, resolved, shape, addressed));
   }
   const [first, second] = [...places].map(([text, place]) => `${text} is ${place}`);
   if (first === undefined) return null;

@@ -1,41 +1,24 @@
 /** Manages the current lesson, its steps, and their effects on the picture. */
 
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import type { Lesson, LessonStep } from "../cells/session.ts";
 import type { Picture } from "../cells/view.ts";
-import type { LessonStep } from "./lesson.ts";
+import type { Action, Look } from "../document/state.ts";
 import { isCalm } from "../widgets/calm.ts";
 
 /** The delay in milliseconds between framing an update and moving it. */
 const PAUSE = 700;
 
-export interface Lesson {
-  readonly isOn: boolean;
-  /** The current step; null if no lesson is open or its texts are loading. */
-  readonly now: LessonStep | null;
-  readonly at: number;
-  readonly count: number;
-  /** True if the current call can have a lesson. */
-  readonly isThere: boolean;
-  /** Goes to a step of the current call's lesson. A step after the last step ends the lesson. */
-  go(at: number): void;
-  /** Opens a lesson's example, and shows the first step. */
-  choose(preset: string): void;
-  /** Ends the lesson, and shows the whole picture again. */
-  end(): void;
-  /** Ends the lesson without restoring the picture; the caller sets the picture. */
-  leave(): void;
-}
-
 const NONE: readonly LessonStep[] = [];
 
-/** `goStep` shows the picture after the given number of player steps; null shows all steps. */
+/** Returns the lesson about a picture, which the state opens. */
 export function useLesson(
   picture: Picture | null,
-  step: number | null,
-  goStep: (step: number | null) => void,
-  showPreset: (id: string) => void,
+  { step, lesson: at }: Look,
+  act: (action: Action) => void,
 ): Lesson {
-  const [at, setAt] = useState<number | null>(null);
+  const setAt = (next: number | null): void => act({ do: "lesson", at: next });
+  const goStep = (next: number | null): void => act({ do: "step", step: next, isOfLesson: true });
   const isOn = at !== null && picture !== null;
   const lessonOf = useTexts(isOn, () => setAt(null));
   const steps = useMemo(
@@ -68,11 +51,10 @@ export function useLesson(
     isThere: picture !== null && picture.links.count > 0,
     go: (next) => (next >= 0 && next < Math.max(steps.length, 1) ? setAt(next) : end()),
     choose(preset) {
-      showPreset(preset);
+      act({ do: "example", id: preset });
       setAt(0);
     },
     end,
-    leave: () => setAt(null),
   };
 }
 

@@ -4,8 +4,8 @@
  */
 
 import { useLayoutEffect, useRef } from "preact/hooks";
-import type { Session } from "../page/use-session.ts";
-import { cellId } from "../stage/sheet.tsx";
+import type { Session } from "../cells/session.ts";
+import { cellId } from "../values/spot.ts";
 import { isCalm } from "../widgets/calm.ts";
 
 const MILLISECONDS = 420;

@@ -13,41 +13,11 @@ import type {
   Tensor,
 } from "ndscatter";
 import { printScalar, printShape } from "ndscatter/operators";
-import type { TensorId } from "../stage/layout.ts";
+import type { Arrow, Line } from "../cells/session.ts";
+import type { Spot, TensorId } from "../values/spot.ts";
 import type { Links, Tuple } from "../cells/links.ts";
 import { printElement } from "../values/scalar-text.ts";
 import { firstOf, positionOf } from "../values/shape.ts";
-
-export interface Spot {
-  readonly tensor: TensorId;
-  readonly element: number;
-}
-
-export interface Arrow {
-  readonly from: Spot;
-  readonly to: Spot;
-  /** The tuple that determines the arrow's colour. */
-  readonly tuple: number | null;
-  /** True if no value moves along the arrow, which only shows an origin. */
-  readonly isHint: boolean;
-}
-
-/** An event and its tuple number. */
-export interface Line {
-  readonly tuple: number | null;
-  readonly text: string;
-  /** The event's result, such as `5 + 3 = 8`. */
-  readonly result?: string;
-}
-
-export interface Description {
-  readonly title: string;
-  readonly lines: readonly Line[];
-  /** Arrows between the described cells. */
-  readonly arrows: readonly Arrow[];
-  /** The updates or reads that the description is about. */
-  readonly orders: readonly number[];
-}
 
 /** The maximum number of lines and arrows; further lines are only counted. */
 export const MOST_LINES = 40;

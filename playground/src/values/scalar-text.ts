@@ -28,9 +28,14 @@ type Part = number | bigint;
 const LONGEST = 400;
 const QUOTED = 40;
 
+/** Matches numbers that JavaScript reads as every data type does. */
+const SIMPLE = /^-?\d{1,15}(?:\.\d{1,15})?$/;
+
 export function parseScalar(dtype: DType, text: string): Candidate {
   const { family } = DTYPES[dtype];
   if (family === "string") return text;
+  // Most texts match, so this check makes reading 20,000 elements several times as fast.
+  if (family !== "bool" && family !== "complex" && SIMPLE.test(text)) return Number(text);
   const short = text.trim().replaceAll("\u2212", "-");
   const value = short.length > LONGEST ? null : (parseAs(family, short) ?? null);
   if (value !== null) return value;

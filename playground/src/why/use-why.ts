@@ -3,6 +3,7 @@
 import type { DialectId, Explanation } from "ndscatter";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { readState } from "../document/read-state.ts";
+import type { OutputRule, ShownActual } from "../document/state.ts";
 import type { State, TensorText } from "../values/state.ts";
 import {
   compareActual,
@@ -23,23 +24,6 @@ import {
   type Rules,
 } from "./on-demand.ts";
 
-/** The output that the stage shows instead of the exact output. The rule is valid only while the page shows `state`. */
-export interface ShownRule extends Rule {
-  readonly state: State;
-}
-
-/** Another runtime's output in row-major order, which is valid only while the page shows `state`. */
-export interface ShownActual {
-  readonly state: State;
-  readonly texts: readonly string[];
-  readonly differing: ReadonlySet<number>;
-}
-
-/** Another runtime's output for the panel to compare; undefined while the panel is closed. */
-export type Asked =
-  | { readonly actual: TensorText | null; readonly link?: string | undefined }
-  | undefined;
-
 export interface WhyProps {
   readonly state: State;
   readonly explanation: Explanation | null;
@@ -49,7 +33,7 @@ export interface WhyProps {
   readonly link?: string | undefined;
   /** Receives the comparison's URL suffix; an empty text if nothing is compared. */
   onAddress(suffix: string): void;
-  onRule(rule: ShownRule | null): void;
+  onRule(rule: OutputRule | null): void;
   onActual(actual: ShownActual | null): void;
   onClose(): void;
 }
@@ -119,7 +103,7 @@ export function useWhy({ state, explanation, actual = null, link, ...tells }: Wh
   useEffect(() => latest.current.onActual(found && shownOf(found)), [found]);
   useEffect(() => {
     const rule = pressed === null || found === null ? null : ruleOf(pressed, found);
-    latest.current.onRule(rule && found && { ...rule, state: found.state });
+    latest.current.onRule(rule);
   }, [pressed, found]);
   useEffect(
     () => () => {

@@ -10,7 +10,7 @@ import { hitsOf, outputCells, printedAfter, type Picture } from "../cells/view.t
 import { NO_WIRING, wiringOf } from "../stage/wiring.ts";
 import { ORIGIN, type Windows } from "../stage/use-corners.ts";
 import { laneProps } from "../stage/lanes.ts";
-import type { Session } from "../page/use-session.ts";
+import type { Session } from "../cells/session.ts";
 
 /** With `isMoving`, the picture shows the player's steps. */
 export type SceneOf = (isMoving: boolean) => Scene;

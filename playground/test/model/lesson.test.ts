@@ -5,7 +5,8 @@ import { test } from "node:test";
 import { viewOf } from "../../src/cells/view.ts";
 import { fromHash } from "../../src/document/hash.ts";
 import { EXAMPLES } from "../../src/examples/menu.ts";
-import { lessonOf, type LessonStep } from "../../src/story/lesson.ts";
+import type { LessonStep } from "../../src/cells/session.ts";
+import { lessonOf } from "../../src/story/lesson.ts";
 import { LESSONS } from "../../src/story/lessons.ts";
 
 function lessonAt(hash: string): readonly LessonStep[] {

@@ -6,6 +6,7 @@ import type { DType } from "ndscatter";
 import { PRESETS } from "../../src/examples/presets.ts";
 import { explainState } from "../../src/document/read-state.ts";
 import type { State, TensorText } from "../../src/values/state.ts";
+import { linksOf } from "../../src/cells/links.ts";
 import { summaryOf } from "../../src/story/summary.ts";
 
 const tensor = (dtype: DType, shape: readonly number[], values = ""): TensorText => {
@@ -96,7 +97,7 @@ for (const [state, expected] of ROWS) {
     );
     const { explanation } = explainState({ ...state, inputs: valued });
     assert.ok(explanation !== null);
-    assert.deepEqual(summaryOf(explanation), expected);
+    assert.deepEqual(summaryOf(explanation, linksOf(explanation)?.tuples ?? []), expected);
   });
 }
 
@@ -104,7 +105,7 @@ test("every preset that runs has one to three sentences of at most 120 character
   for (const { id, state } of PRESETS) {
     const { explanation } = explainState(state);
     if (explanation === null || explanation.output === null) continue;
-    const sentences = summaryOf(explanation);
+    const sentences = summaryOf(explanation, linksOf(explanation)?.tuples ?? []);
     assert.ok(sentences.length >= 1 && sentences.length <= 3, id);
     for (const sentence of sentences) {
       assert.ok(sentence.length <= 120 && !/undefined|NaN/.test(sentence), `${id}: ${sentence}`);

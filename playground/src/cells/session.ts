@@ -1,0 +1,125 @@
+/** What the rooms that draw know of the page: its state, what follows from the state, and how to change it. */
+
+import type { Explanation, OperatorVersion } from "ndscatter";
+import type { Edits } from "../document/edits.ts";
+import type { Fix } from "../document/fixes.ts";
+import type { Faults } from "../document/faults.ts";
+import type { Action, PageState } from "../document/state.ts";
+import type { Spot, TensorId } from "../values/spot.ts";
+import type { State } from "../values/state.ts";
+import type { Cells } from "./cells.ts";
+import type { InputView } from "./input-view.ts";
+import type { Links, Tuple } from "./links.ts";
+import type { Range } from "./touched.ts";
+import type { CallView, Picture } from "./view.ts";
+
+export interface Arrow {
+  readonly from: Spot;
+  readonly to: Spot;
+  /** The tuple that determines the arrow's colour. */
+  readonly tuple: number | null;
+  /** True if no value moves along the arrow, which only shows an origin. */
+  readonly isHint: boolean;
+}
+
+/** An event and its tuple number. */
+export interface Line {
+  readonly tuple: number | null;
+  readonly text: string;
+  /** The event's result, such as `5 + 3 = 8`. */
+  readonly result?: string;
+}
+
+export interface Description {
+  readonly title: string;
+  readonly lines: readonly Line[];
+  /** Arrows between the described cells. */
+  readonly arrows: readonly Arrow[];
+  /** The updates or reads that the description is about. */
+  readonly orders: readonly number[];
+}
+
+/** Framed elements of a tensor. */
+export interface Framed extends Range {
+  readonly tensor: TensorId;
+}
+
+export interface LessonStep {
+  readonly sentence: string;
+  /**
+   * The sentence for screen readers, the updates whose lines stay visible, and the cells that large tables scroll to.
+   */
+  readonly description: Description;
+  readonly frames: readonly Framed[];
+  /** The number of completed player steps. */
+  readonly step: number;
+  /** True if the last step moves while the user reads the sentence. */
+  readonly isMoving: boolean;
+}
+
+export interface Lesson {
+  readonly isOn: boolean;
+  /** The current step; null if no lesson is open or its texts are loading. */
+  readonly now: LessonStep | null;
+  readonly at: number;
+  readonly count: number;
+  /** True if the current call can have a lesson. */
+  readonly isThere: boolean;
+  /** Goes to a step of the current call's lesson. A step after the last step ends the lesson. */
+  go(at: number): void;
+  /** Opens a lesson's example, and shows the first step. */
+  choose(preset: string): void;
+  /** Ends the lesson, and shows the whole picture again. */
+  end(): void;
+}
+
+export interface Session extends Omit<PageState, "lesson" | "history"> {
+  readonly state: State;
+  /** The preset that equals the state; null after the first change. */
+  readonly preset: string | null;
+  /** True if a link opened the state, which nobody has changed. */
+  readonly isLinked: boolean;
+  readonly hasOwn: boolean;
+  readonly canUndo: boolean;
+  readonly canRedo: boolean;
+  act(action: Action): void;
+  /** Returns the newest state, which may not be drawn yet. */
+  latest(): State;
+  /** Loads the parser for pasted text. */
+  load(): Promise<unknown>;
+
+  readonly call: CallView;
+  readonly explanation: Explanation | null;
+  readonly version: OperatorVersion | null;
+  readonly faults: Faults;
+  readonly fixes: readonly Fix[];
+  /** The picture of the last valid call; null after another operator or output shape was chosen since. */
+  readonly picture: Picture | null;
+  /** The call's output shape; null if the shape is unknown, in which case no output is drawn. */
+  readonly outputShape: readonly number[] | null;
+  /** True if the picture shows the previous call because the current call has an error. */
+  readonly isStale: boolean;
+  readonly links: Links | null;
+  readonly tuples: readonly Tuple[];
+  /** The number of updates or reads, and of those that are carried out in the picture. */
+  readonly count: number;
+  readonly at: number;
+  readonly inputs: readonly InputView[];
+  readonly edits: readonly Edits[];
+  readonly output: Cells | null;
+
+  /** The cell to describe: the cell under the pointer, or else the focused cell. */
+  readonly spot: Spot | null;
+  readonly isPointed: boolean;
+  readonly description: Description | null;
+  readonly summary: readonly string[];
+  readonly lesson: Lesson;
+  /** The text for screen readers. */
+  readonly toHear: string;
+  /** The verb above the lines from updates to data. */
+  readonly verb: string;
+  onSpot(next: Spot | null, isFocus: boolean): void;
+  onStep(step: number): void;
+  /** Moves the player to the element under the pointer. */
+  onScrub(id: TensorId, element: number): void;
+}

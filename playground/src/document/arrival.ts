@@ -1,0 +1,87 @@
+/** Reads the call in a link. */
+
+import { EXAMPLES } from "../examples/menu.ts";
+import type { State } from "../values/state.ts";
+import { documentOf, withOpened, type Document } from "./document.ts";
+import { fromHash, suffixIn, toHash } from "./hash.ts";
+import { historyOf } from "./history.ts";
+import { unpacked } from "./packed.ts";
+import { historyAround, taken } from "./refuge.ts";
+import { WHOLE, type BrokenLink, type PageState } from "./state.ts";
+
+/** A document, with the broken link if the URL could not be parsed. */
+interface Arrival {
+  readonly document: Document;
+  readonly broken: BrokenLink | null;
+}
+
+/** Checks whether the corresponding inputs of two states have equal numbers of elements. */
+const areAlike = ({ inputs: some }: State, { inputs: others }: State): boolean =>
+  some.every((input, i) => input?.values.length === others[i]?.values.length);
+
+/** Returns the example that equals a state, or null. */
+export function presetOf(state: State): string | null {
+  // Large states are skipped, because serializing them is slow and no example is large.
+  const alike = EXAMPLES.filter(({ state: one }) => one.op === state.op && areAlike(one, state));
+  if (alike.length === 0) return null;
+  const text = toHash(state);
+  return alike.find((one) => toHash(one.state) === text)?.id ?? null;
+}
+
+/**
+ * Returns the state in a link. If the link cannot be parsed, the document stays the same; at the start of a visit, the
+ * first example is shown.
+ */
+export function arrivalAt(hash: string, before: Document | null): Arrival {
+  const [first] = EXAMPLES;
+  const { text, error } = unpacked(hash);
+  const found = error !== null ? { error } : text === "" ? { state: first.state } : fromHash(text);
+  const broken = "error" in found ? { text, error: found.error } : null;
+  if (broken !== null && before !== null) return { document: before, broken };
+  const state = "error" in found ? first.state : found.state;
+  const preset = presetOf(state);
+  const document = before === null ? documentOf(state, preset) : withOpened(before, state, preset);
+  return { document, broken };
+}
+
+/**
+ * Returns the page's first state: the call in the URL, or what was not written when this tab left the page.
+ * @param key the key of the browser's history entry
+ */
+export function firstPage(key: string | null): PageState {
+  const left = taken();
+  const url = location.hash;
+  // After a reload in WebKit, a frame retains its URL but not its history key.
+  const isHere = left !== null && ([left.at, left.was].includes(url) || left.stop === key);
+  const hash = isHere ? (left.to ?? url) : url;
+  const found = arrivalAt(hash, null);
+  const own = left?.own == null ? null : fromHash(left.own);
+  const mine = own === null || "error" in own ? null : own.state;
+  // The user's own call is opened before the state in the URL, so that the new document preserves the call.
+  const { document } = mine === null ? found : arrivalAt(hash, documentOf(mine, null));
+  const text = toHash(document.state);
+  const isSame = isHere && left.to === `#${text}`;
+  const isOwn = mine !== null && toHash(mine) === text;
+  const history = isSame ? historyAround(document, left) : historyOf(document);
+  const { preset, state } = history.present;
+  const suffix = suffixIn(url);
+  return {
+    ...WHOLE,
+    history,
+    broken: found.broken,
+    linked: isHere || isOwn || preset !== null ? null : state,
+    remarks: [],
+    suffix,
+    edition: 0,
+    generation: 0,
+    focused: null,
+    pointed: null,
+    panel: null,
+    text: null,
+    asked: askedBy(suffix),
+  };
+}
+
+/** Returns the output for comparison that a URL's suffix contains. */
+export const askedBy = (suffix: string): PageState["asked"] =>
+  suffix === "" ? undefined : { actual: null, link: suffix };

@@ -1,0 +1,246 @@
+/** Computes the page's next state from an action. No other code changes the state. */
+
+import { resolve } from "ndscatter/operators";
+import { EXAMPLES } from "../examples/menu.ts";
+import { attempt } from "../values/attempt.ts";
+import { dtypesOf } from "../values/schema.ts";
+import { coordinatesOf } from "../values/shape.ts";
+import type { State } from "../values/state.ts";
+import { arrivalAt, askedBy, presetOf } from "./arrival.ts";
+import {
+  grownShape,
+  withChoice,
+  withExample,
+  withInput,
+  withInputGiven,
+  withInputShape,
+  withInputText,
+  withOpened,
+  withOwn,
+  withState,
+  type Document,
+} from "./document.ts";
+import { withDType, withValue } from "./edit.ts";
+import { suffixIn } from "./hash.ts";
+import { pushed, redone, undone } from "./history.ts";
+import {
+  WHOLE,
+  type Action,
+  type Edit,
+  type Glance,
+  type PageState,
+  type Stride,
+  type Travel,
+} from "./state.ts";
+
+/** A document, with sentences that explain its change. */
+interface Changed {
+  readonly document: Document;
+  readonly remarks?: readonly string[];
+}
+
+export function reduce(page: PageState, action: Action): PageState {
+  switch (action.do) {
+    case "choose":
+    case "example":
+    case "own":
+    case "open":
+      return afterStride(page, action);
+    case "arrive":
+    case "link":
+    case "drop":
+      return afterTravel(page, action);
+    case "undo":
+      return walked(page, undone(page.history));
+    case "redo":
+      return walked(page, redone(page.history));
+    case "spot":
+    case "step":
+    case "play":
+    case "lesson":
+    case "rule":
+    case "actual":
+    case "panel":
+    case "text":
+    case "ask":
+    case "compare":
+      return afterGlance(page, action);
+    default:
+      return changed(page, afterEdit(page.history.present, action));
+  }
+}
+
+/** Returns the page with another document, which ends everything that the user looked at in the former call. */
+function changed(page: PageState, { document, remarks = [] }: Changed): PageState {
+  const isNew = document !== page.history.present;
+  return {
+    ...page,
+    ...WHOLE,
+    history: isNew ? pushed(page.history, document) : page.history,
+    broken: isNew ? null : page.broken,
+    remarks,
+    edition: page.edition + 1,
+  };
+}
+
+/** Returns the page with another call. Any open dialog closes, because it belongs to the former call. */
+const elsewhere = (page: PageState): PageState => ({
+  ...page,
+  generation: page.generation + 1,
+  panel: null,
+  text: null,
+  asked: askedBy(page.suffix) ?? page.asked,
+});
+
+function walked(page: PageState, history: PageState["history"]): PageState {
+  if (history === page.history) return page;
+  return { ...changed(page, { document: page.history.present }), history, broken: null };
+}
+
+function afterEdit(document: Document, action: Edit): Changed {
+  const { state } = document;
+  switch (action.do) {
+    case "edit":
+      return { document: withState(document, action.state) };
+    case "put":
+      return { document: withState(document, withInput(state, action.input, action.text)) };
+    case "replace":
+      return { document: withInputText(document, action.input, action.text) };
+    case "value": {
+      const text = state.inputs[action.input] ?? null;
+      if (text === null) return { document };
+      const edited = withValue(text, coordinatesOf(action.element, text.shape), action.text);
+      return { document: withState(document, withInput(state, action.input, edited)) };
+    }
+    case "dtype":
+      return { document: withState(document, withType(state, action.input, action.dtype)) };
+    case "shape":
+      return reshaped(document, action.input, action.shape);
+    case "grow":
+      return reshaped(document, action.input, grownShape(document, action.input));
+    case "give":
+      return { document: withInputGiven(document, action.input) };
+    case "attribute":
+      return { document: withState(document, withAttribute(state, action.name, action.text)) };
+    case "say":
+      return { document, remarks: action.remarks };
+  }
+}
+
+function reshaped(document: Document, input: number, shape: readonly number[]): Changed {
+  const found = withInputShape(document, input, shape);
+  return "error" in found ? { document, remarks: [found.error] } : found;
+}
+
+/** Inputs with the same type constraint must have the same data type. */
+function withType(state: State, input: number, name: string): State {
+  const version = versionOf(state);
+  const schema = version?.inputs[input];
+  const dtype = version && schema && dtypesOf(version, schema).find((one) => one === name);
+  if (!dtype) return state;
+  const inputs = state.inputs.map((text, other) =>
+    text !== null && version.inputs[other]?.type === schema.type ? withDType(text, dtype) : text,
+  );
+  return { ...state, inputs };
+}
+
+/** An attribute that equals its default is not stored. */
+function withAttribute(state: State, name: string, text: string): State {
+  const { [name]: _, ...others } = state.attributes;
+  const initial = versionOf(state)?.attributes.find((one) => one.name === name)?.default;
+  const attributes = String(initial) === text ? others : { ...others, [name]: text };
+  return { ...state, attributes };
+}
+
+function versionOf({ domain, op, opset }: State) {
+  const found = attempt(() => ({ version: resolve({ domain, op, opset }) }));
+  return "error" in found ? null : found.version;
+}
+
+function afterStride(page: PageState, action: Stride): PageState {
+  const { present } = page.history;
+  switch (action.do) {
+    case "choose":
+      return changed(page, withChoice(present, action.choice));
+    case "example": {
+      const chosen = EXAMPLES.find(({ id }) => id === action.id);
+      if (chosen === undefined) return page;
+      const next = changed(page, { document: withExample(present, chosen) });
+      return { ...elsewhere(next), focused: null };
+    }
+    case "own":
+      return { ...elsewhere(changed(page, { document: withOwn(present) })), focused: null };
+    case "open": {
+      const { state, remarks } = action;
+      const document = withOpened(present, state, presetOf(state));
+      return elsewhere(changed(page, { document, remarks }));
+    }
+  }
+}
+
+function afterTravel(page: PageState, action: Travel): PageState {
+  const { present } = page.history;
+  if (action.do === "arrive") {
+    const there = { ...page, suffix: suffixIn(action.hash) };
+    if (action.history !== null) {
+      const { history } = action;
+      return { ...elsewhere(changed(there, { document: present })), history, broken: null };
+    }
+    const { document, broken } = arrivalAt(action.hash, present);
+    return { ...shown(there, document), broken };
+  }
+  if (action.do === "drop") return { ...shown(page, present), broken: null };
+  const { document, broken } = arrivalAt(action.text, present);
+  return broken === null ? { ...shown(page, document), broken } : { ...page, broken };
+}
+
+/** Returns the page with a call that a link has opened. */
+function shown(page: PageState, document: Document): PageState {
+  const isOwn = document.preset !== null || document.state === page.history.present.own?.state;
+  const isNew = document !== page.history.present;
+  const linked = !isNew ? page.linked : isOwn ? null : document.state;
+  return { ...elsewhere(changed(page, { document })), linked };
+}
+
+function afterGlance(page: PageState, action: Glance): PageState {
+  switch (action.do) {
+    case "spot":
+      return action.isFocus
+        ? spotted(page, action.spot, null)
+        : spotted(page, page.focused, action.spot);
+    case "step": {
+      const { step, lesson } = { ...page, step: action.step };
+      const at = action.isOfLesson === true ? lesson : null;
+      return { ...spotted(page, null, null), step, lesson: at };
+    }
+    case "play":
+      return page.isPlaying === action.isPlaying ? page : { ...page, isPlaying: action.isPlaying };
+    case "lesson":
+      return { ...page, lesson: action.at };
+    case "rule":
+      return page.rule === action.rule ? page : { ...page, rule: action.rule };
+    case "actual":
+      return page.actual === action.actual ? page : { ...page, actual: action.actual };
+    case "panel":
+      return { ...page, panel: action.panel };
+    case "text":
+      return { ...page, text: action.input };
+    case "ask":
+      return { ...page, asked: action.asked };
+    case "compare":
+      return page.suffix === action.suffix ? page : { ...page, suffix: action.suffix };
+  }
+}
+
+/** The same cells give the same page, so that a pointer within a cell draws nothing. */
+function spotted(
+  page: PageState,
+  focused: PageState["focused"],
+  pointed: PageState["pointed"],
+): PageState {
+  const isSame = areSame(page.focused, focused) && areSame(page.pointed, pointed);
+  return isSame ? page : { ...page, focused, pointed };
+}
+
+const areSame = (one: PageState["focused"], other: PageState["focused"]): boolean =>
+  one?.tensor === other?.tensor && one?.element === other?.element;

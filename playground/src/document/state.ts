@@ -1,0 +1,141 @@
+/**
+ * The whole state of the page as one record. `reduce.ts` computes the next record from an action, and `store.ts` keeps
+ * the record and its URL. Everything else on the page follows from this record.
+ */
+
+import type { Tensor } from "ndscatter";
+import type { Spot } from "../values/spot.ts";
+import type { State, TensorText } from "../values/state.ts";
+import type { History } from "./history.ts";
+import type { OperatorChoice } from "./with-operator.ts";
+
+export interface BrokenLink {
+  /** The text of a link without its `#`, after decompression. */
+  readonly text: string;
+  readonly error: string;
+}
+
+/** Another system's output, which the stage shows instead of the exact output. */
+export interface OutputRule {
+  readonly name: string;
+  readonly output: Tensor;
+  readonly differing: ReadonlySet<number>;
+}
+
+/** Another runtime's output in row-major order, which is valid only while the page shows `state`. */
+export interface ShownActual {
+  readonly state: State;
+  readonly texts: readonly string[];
+  readonly differing: ReadonlySet<number>;
+}
+
+/** Another runtime's output for the panel to compare; undefined while the panel is closed. */
+export type Asked =
+  | { readonly actual: TensorText | null; readonly link?: string | undefined }
+  | undefined;
+
+export type Panel = "Examples" | "Open" | "Share" | "Help";
+
+/** What the user looks at in a call. A change of the call restores the whole picture. */
+export interface Look {
+  /** The player's current step; null while all steps are shown. */
+  readonly step: number | null;
+  readonly isPlaying: boolean;
+  /** The number of the current lesson step; null while no lesson is open. */
+  readonly lesson: number | null;
+  readonly rule: OutputRule | null;
+  readonly actual: ShownActual | null;
+}
+
+export const WHOLE: Look = {
+  step: null,
+  isPlaying: false,
+  lesson: null,
+  rule: null,
+  actual: null,
+};
+
+export interface PageState extends Look {
+  readonly history: History;
+  /** The broken link in the URL; null after another state is shown. */
+  readonly broken: BrokenLink | null;
+  /** The state that a link has opened and nobody has changed; null for an example and for the user's own call. */
+  readonly linked: State | null;
+  /** Sentences that explain the last change to the user. */
+  readonly remarks: readonly string[];
+  /** The URL's suffix, which holds the output to compare. */
+  readonly suffix: string;
+  /** A counter that increases with every change of the call. */
+  readonly edition: number;
+  /** A counter that increases when another call is shown. */
+  readonly generation: number;
+  readonly focused: Spot | null;
+  /** The cell under the pointer. */
+  readonly pointed: Spot | null;
+  /** The open dialog, and the input whose text a dialog shows. */
+  readonly panel: Panel | null;
+  readonly text: number | null;
+  readonly asked: Asked;
+}
+
+/** A change of the call within its document. */
+export type Edit =
+  | { readonly do: "edit"; readonly state: State }
+  | { readonly do: "put"; readonly input: number; readonly text: TensorText | null }
+  /** Unlike `put`, the elements of the replaced tensor do not return when the new tensor grows. */
+  | { readonly do: "replace"; readonly input: number; readonly text: TensorText }
+  | {
+      readonly do: "value";
+      readonly input: number;
+      readonly element: number;
+      readonly text: string;
+    }
+  | { readonly do: "dtype"; readonly input: number; readonly dtype: string }
+  | { readonly do: "shape"; readonly input: number; readonly shape: readonly number[] }
+  /** Adds an axis at the end of an input. */
+  | { readonly do: "grow"; readonly input: number }
+  /** Adds an omitted input. */
+  | { readonly do: "give"; readonly input: number }
+  | { readonly do: "attribute"; readonly name: string; readonly text: string }
+  /** Explains why nothing changes. */
+  | { readonly do: "say"; readonly remarks: readonly string[] };
+
+/** A change that adds an entry to the browser history. */
+export type Stride =
+  | { readonly do: "choose"; readonly choice: OperatorChoice }
+  | { readonly do: "example"; readonly id: string }
+  /** Shows the user's own call again, as it was before an example was opened. */
+  | { readonly do: "own" }
+  | { readonly do: "open"; readonly state: State; readonly remarks: readonly string[] };
+
+/** A change by the browser's navigation or by a link. */
+export type Travel =
+  /** Shows a known history entry, or the call in a URL fragment. */
+  | { readonly do: "arrive"; readonly history: History | null; readonly hash: string }
+  /** Opens a corrected link, given whole or as the part after `#`. */
+  | { readonly do: "link"; readonly text: string }
+  /** Discards a broken link. */
+  | { readonly do: "drop" };
+
+/** A change of the view. */
+export type Glance =
+  | { readonly do: "spot"; readonly spot: Spot | null; readonly isFocus: boolean }
+  /** Moving to a step deselects the cell, so that the step is described. */
+  | { readonly do: "step"; readonly step: number | null; readonly isOfLesson?: boolean }
+  | { readonly do: "play"; readonly isPlaying: boolean }
+  | { readonly do: "lesson"; readonly at: number | null }
+  | { readonly do: "rule"; readonly rule: OutputRule | null }
+  | { readonly do: "actual"; readonly actual: ShownActual | null }
+  | { readonly do: "panel"; readonly panel: Panel | null }
+  | { readonly do: "text"; readonly input: number | null }
+  | { readonly do: "ask"; readonly asked: Asked }
+  /** Appends an output for comparison to the URL; an empty text removes the output. */
+  | { readonly do: "compare"; readonly suffix: string };
+
+export type Action =
+  | Edit
+  | Stride
+  | Travel
+  | Glance
+  | { readonly do: "undo" }
+  | { readonly do: "redo" };
