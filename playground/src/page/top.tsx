@@ -4,6 +4,8 @@
  */
 
 import type { JSX } from "preact";
+import type { ModelCheckProps } from "../model/model-check.tsx";
+import { later } from "../widgets/later.tsx";
 import { Actions } from "./actions.tsx";
 import type { Asked } from "../why/use-why.ts";
 import { Bar } from "./bar.tsx";
@@ -13,6 +15,10 @@ import { WayInLine } from "../reading/way-in-line.tsx";
 import { Panels, type Panel } from "./panels.tsx";
 import type { SceneOf } from "../writing/scene-of.ts";
 import type { Session } from "./use-session.ts";
+
+const ModelCheck = later<ModelCheckProps>(
+  async () => (await import("../model/model-check.tsx")).ModelCheck,
+);
 
 interface TopProps {
   readonly session: Session;
@@ -30,6 +36,16 @@ export function Top({ session, sceneOf, asked, panel, onAsk, onPanel }: TopProps
       <Bar session={session} middle={<WayInLine files={files} />}>
         <Actions session={session} asked={asked} onAsk={onAsk} onPanel={onPanel} />
       </Bar>
+      {files.model !== null && (
+        <ModelCheck
+          model={files.model}
+          onShow={(shown) => {
+            files.take({ kind: "node", title: "", ...shown }, 0, []);
+            if (shown.actual === undefined) onAsk(undefined);
+          }}
+          onClose={() => files.setModel(null)}
+        />
+      )}
       <Panels
         session={session}
         sceneOf={sceneOf}

@@ -34,11 +34,22 @@ export interface Files {
   takeState(state: State, remarks: readonly string[]): void;
   /** Closes the offer without changing the page. */
   dismiss(): void;
+  /** The last opened ONNX model, which the page can run; null if there is none. */
+  readonly model: OpenedModel | null;
+  setModel(model: OpenedModel | null): void;
+}
+
+/** A model with the tensors that were opened with it. */
+export interface OpenedModel {
+  readonly files: readonly File[];
+  /** True if the user has asked to run the model. */
+  readonly isAsked: boolean;
 }
 
 export function useFiles(session: Session, onAsk: (asked: Asked) => void): Files {
   const { page, edits, generation } = session;
   const [offer, setOffer] = useState<Offer | null>(null);
+  const { remember, ...models } = useModel();
   // An offer belongs to one call, so the offer closes when a link opens another call.
   useEffect(() => setOffer(null), [generation]);
   const onRefusal = (sentence: string): void => page.show(page.state(), [sentence]);
@@ -73,8 +84,9 @@ export function useFiles(session: Session, onAsk: (asked: Asked) => void): Files
   const takeRead = async (opened: Opened, spot: Spot | null): Promise<void> => {
     const found = await read(opened);
     if (found === null) return;
-    if ("error" in found) onRefusal(found.error);
-    else await takeOffer(found, spot);
+    if ("error" in found) return onRefusal(found.error);
+    remember(opened);
+    return takeOffer(found, spot);
   };
   const takeFiles: TakeFiles = (files, spot) => takeRead({ files, state: page.state() }, spot);
   const takeText = (text: string): Promise<void> => takeRead({ text, state: page.state() }, null);
@@ -90,7 +102,18 @@ export function useFiles(session: Session, onAsk: (asked: Asked) => void): Files
     take,
     takeState,
     dismiss: () => setOffer(null),
+    ...models,
   };
+}
+
+/** Remembers the last opened ONNX model. */
+function useModel() {
+  const [model, setModel] = useState<OpenedModel | null>(null);
+  const remember = (opened: Opened): void => {
+    if ("files" in opened && opened.files.some(({ name }) => /\.onnx$/i.test(name)))
+      setModel({ files: opened.files, isAsked: false });
+  };
+  return { model, setModel, remember };
 }
 
 /** The time in milliseconds after which the page shows that it reads. */
