@@ -4,6 +4,8 @@
  */
 
 import type { JSX } from "preact";
+import type { ModelCheckProps } from "../model/model-check.tsx";
+import { later } from "../widgets/later.tsx";
 import { Actions } from "./actions.tsx";
 import { Bar } from "./bar.tsx";
 import { useFiles } from "../reading/use-files.ts";
@@ -12,6 +14,10 @@ import { WayInLine } from "../reading/way-in-line.tsx";
 import { Panels } from "./panels.tsx";
 import type { SceneOf } from "../writing/scene-of.ts";
 import type { Session } from "../cells/session.ts";
+
+const ModelCheck = later<ModelCheckProps>(
+  async () => (await import("../model/model-check.tsx")).ModelCheck,
+);
 
 interface TopProps {
   readonly session: Session;
@@ -25,6 +31,16 @@ export function Top({ session, sceneOf }: TopProps): JSX.Element {
       <Bar session={session} middle={<WayInLine files={files} />}>
         <Actions session={session} />
       </Bar>
+      {files.model !== null && (
+        <ModelCheck
+          model={files.model}
+          onShow={(shown) => {
+            files.take({ kind: "node", title: "", ...shown }, 0, []);
+            if (shown.actual === undefined) session.act({ do: "ask", asked: undefined });
+          }}
+          onClose={() => files.setModel(null)}
+        />
+      )}
       <Panels session={session} sceneOf={sceneOf} files={files} />
       <FileDialog
         files={files}

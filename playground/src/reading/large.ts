@@ -20,7 +20,8 @@ export interface Large {
   readonly command: string;
 }
 
-async function tensorIn({ name, bytes }: NamedFile): Promise<Tensor | null> {
+/** Returns the tensor in a `.npy` or `.pb` file of any size; null if the file cannot be read. */
+export async function tensorIn({ name, bytes }: NamedFile): Promise<Tensor | null> {
   const { readNpy } = await import("ndscatter/npy");
   const { readTensor } = await import("./model-files.ts");
   const found = attempt(() => ({

@@ -67,6 +67,7 @@ export function Offered({ offer, isNothing, files, state, inputs }: OfferedProps
       {remarks.map((sentence) => (
         <p key={sentence}>{sentence}</p>
       ))}
+      {files.model !== null && <RunModel files={files} />}
       {tensors.length > 1 && <MatchForm tensors={tensors} state={state} onTake={files.takeState} />}
       {choices.length > 0 && <Choices offer={offer} inputs={inputs} onTake={files.take} />}
       {command !== undefined && <Command line={command} />}
@@ -76,6 +77,22 @@ export function Offered({ offer, isNothing, files, state, inputs }: OfferedProps
     </>
   );
 }
+
+/** Asks to run the whole model instead of choosing one of its nodes. */
+const RunModel = ({ files }: Pick<OfferedProps, "files">): JSX.Element => (
+  <p>
+    <button
+      type="button"
+      class="main"
+      onClick={() => {
+        files.dismiss();
+        if (files.model !== null) files.setModel({ ...files.model, isAsked: true });
+      }}
+    >
+      Run the model here, and check every node
+    </button>
+  </p>
+);
 
 /** Shows a command line to copy into a terminal. */
 function Command({ line }: { readonly line: string }): JSX.Element {
