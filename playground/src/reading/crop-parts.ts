@@ -117,10 +117,11 @@ export function remarkOn(
 export const first = (size: number, most: number): number[] =>
   Array.from({ length: Math.min(size, most) }, (_, one) => one);
 
-/** Reduces a tensor to the given coordinates along each axis; null keeps all coordinates. */
+/** Reduces a tensor to the given coordinates along each axis, in their order; null keeps all coordinates. */
 export function taken(source: Tensor, coordinates: readonly (readonly number[] | null)[]): Tensor {
   return coordinates.reduce<Tensor>((part, kept, axis) => {
-    if (kept === null || kept.length === part.shape[axis]) return part;
+    const isWhole = kept?.length === part.shape[axis] && kept.every((one, at) => one === at);
+    if (kept === null || isWhole) return part;
     return gather(part, tensor("int32", [kept.length], [...kept]), { axis });
   }, source);
 }

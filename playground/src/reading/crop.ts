@@ -238,9 +238,9 @@ function croppedTo(
         hasTuples ? [...lengths, k] : lengths,
         values.map((one, at) => axes[at % k].index(one)),
       ),
-      ...(updates === null
-        ? {}
-        : { updates: taken(reshaped(updates, [...grid, ...behind]), [...kept, ...slice]) }),
+      ...(updates && {
+        updates: taken(reshaped(updates, [...grid, ...behind]), [...kept, ...slice]),
+      }),
     },
     rows: named[0],
     remarks: named.flatMap((one, d) =>

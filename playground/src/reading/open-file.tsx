@@ -3,6 +3,7 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { State } from "../values/state.ts";
+import { copyText } from "../writing/save.ts";
 import { MatchForm } from "./offers.tsx";
 import type { Offer } from "./read-files.ts";
 import type { Files } from "./use-files.ts";
@@ -97,19 +98,12 @@ const RunModel = ({ files }: Pick<OfferedProps, "files">): JSX.Element => (
 /** Shows a command line to copy into a terminal. */
 function Command({ line }: { readonly line: string }): JSX.Element {
   const [said, setSaid] = useState("");
-  const copy = (): void => {
-    void navigator.clipboard.writeText(line).then(
-      () => setSaid("Copied."),
-      () =>
-        setSaid("The browser does not allow copying here. Select the line and copy it yourself."),
-    );
-  };
   return (
     <>
       <p>To explain the whole call, run this in a terminal:</p>
       <div class="command">
         <code tabIndex={0}>{line}</code>
-        <button type="button" onClick={copy}>
+        <button type="button" onClick={() => void copyText(line).then(setSaid)}>
           Copy
         </button>
       </div>

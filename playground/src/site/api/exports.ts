@@ -23,8 +23,8 @@ export interface Export {
   readonly signature: string;
   /** The text of the docstring; empty if the docstring is missing. */
   readonly doc: string;
-  /** The file of the declaration. Two entries that export the same declaration have the same declaration file. */
-  readonly file: string;
+  /** The first entry that exports the declaration, whose page documents it. */
+  readonly home: string;
 }
 
 export interface ApiEntry {
@@ -35,8 +35,10 @@ export interface ApiEntry {
   readonly exports: readonly Export[];
 }
 
+type Declared = Omit<Export, "home">;
+
 interface TypeFile {
-  readonly declared: ReadonlyMap<string, Export>;
+  readonly declared: ReadonlyMap<string, Declared>;
   /** The names that the file passes on, with the files that declare them. */
   readonly passed: readonly { readonly name: string; readonly from: string }[];
   readonly doc: string;
@@ -54,6 +56,12 @@ export function apiOf(
     files.set(file, known);
     return known;
   };
+  const homes = new Map<Declared, string>();
+  const withHome = (one: Declared, entry: string): Export => {
+    const home = homes.get(one) ?? entry;
+    homes.set(one, home);
+    return { ...one, home };
+  };
   return Object.entries(entries).map(([name, file]) => {
     const { doc, declared, passed } = fileOf(file);
     const others = passed.map((one) => {
@@ -62,7 +70,7 @@ export function apiOf(
         throw new Error(`${file} exports ${one.name}, which ${one.from} lacks`);
       return found;
     });
-    const exports = [...declared.values(), ...others];
+    const exports = [...declared.values(), ...others].map((one) => withHome(one, name));
     return { name, doc, exports: exports.toSorted((a, b) => (a.name < b.name ? -1 : 1)) };
   });
 }
@@ -70,7 +78,7 @@ export function apiOf(
 function readTypes(file: string, source: string, parse: Parse): TypeFile {
   const { program, comments } = parse(file, source);
   const docs = comments.filter(({ type, value }) => type === "Block" && value.startsWith("*"));
-  const declared = new Map<string, Export>();
+  const declared = new Map<string, Declared>();
   const passed: { name: string; from: string }[] = [];
   for (const statement of program.body) {
     if (statement.type !== "ExportNamedDeclaration") continue;
@@ -83,7 +91,7 @@ function readTypes(file: string, source: string, parse: Parse): TypeFile {
     const before = declared.get(found.name);
     const signatures = [...(before === undefined ? [] : [before.signature]), found.signature];
     const doc = before?.doc || docBefore(docs, source, statement.start);
-    declared.set(found.name, { ...found, signature: signatures.join("\n"), doc, file });
+    declared.set(found.name, { ...found, signature: signatures.join("\n"), doc });
   }
   const [first] = docs;
   const isOfFile = first !== undefined && isAlone(first, source);
@@ -114,10 +122,7 @@ type Declaration = NonNullable<
   Extract<Statement, { type: "ExportNamedDeclaration" }>["declaration"]
 >;
 
-function declarationOf(
-  declaration: Declaration,
-  source: string,
-): Pick<Export, "name" | "kind" | "signature"> {
+function declarationOf(declaration: Declaration, source: string): Omit<Declared, "doc"> {
   const text = source.slice(declaration.start, declaration.end).replace(/^declare /, "");
   const [, word, name] = /^(?:abstract )?(\w+) ([\w$]+)/.exec(text) ?? ["", "", ""];
   if (declaration.type === "TSDeclareFunction") {
