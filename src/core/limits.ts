@@ -201,8 +201,6 @@ export const CHUNKED = {
   gap: 16_384,
   /** Maximum entries of a folder of task files. A job can be resumed only with the value with which it began. */
   folder: 4096,
-  /** Bytes that are written to measure a disk; fewer if less than four times as many bytes are free. */
-  probe: 134_217_728,
   /** Maximum number of files whose times give the speed of a stage, and of jobs that a thread keeps open. */
   rated: 500,
   jobs: 4,

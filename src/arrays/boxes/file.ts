@@ -9,7 +9,7 @@ import type * as Fs from "node:fs";
 import type * as Path from "node:path";
 import { FILES, ZARR } from "../../core/limits.ts";
 import { OPEN } from "../../core/resources.ts";
-import { files, openForMany, type OpenFile } from "./files.ts";
+import { files, quickFiles, type OpenFile } from "./files.ts";
 import { moduleOfNode } from "./node.ts";
 import { inParallel } from "./parallel.ts";
 import type { Ranges } from "./runs.ts";
@@ -57,7 +57,7 @@ export async function openFile(
   const { O_NONBLOCK = 0, O_RDONLY } = fs.constants;
   // A pipe must not block, because opening a pipe waits until another process writes to it.
   const all = flags === "r" ? O_RDONLY | O_NONBLOCK : flags;
-  const handle = await (isForMany ? openForMany(file, all) : files.open(file, all));
+  const handle = await (isForMany ? quickFiles : files).open(file, all);
   OPEN.files++;
   return handle;
 }

@@ -213,9 +213,5 @@ class BlockingFile implements OpenFile {
 /** The file system calls for this thread. */
 export const files: Files = isMainThread ? promises : blockingFiles();
 
-const forMany = blockingFiles(FILES.turn);
-
-/** Opens a file for many short reads, which also block in the main thread as long as they are fast. */
-export async function openForMany(file: string, flags: string | number): Promise<OpenFile> {
-  return forMany.open(file, flags);
-}
+/** The same for many short calls in a row, which also block in the main thread as long as they are fast. */
+export const quickFiles: Files = isMainThread ? blockingFiles(FILES.turn) : files;

@@ -19,7 +19,7 @@ import {
   writeFully,
 } from "../../boxes/file.ts";
 import type { Guard } from "../../boxes/guard.ts";
-import { files, type OpenFile } from "../../boxes/files.ts";
+import { files, quickFiles, type OpenFile } from "../../boxes/files.ts";
 import { moduleOfNode } from "../../boxes/node.ts";
 import { FILES, ZARR } from "../../../core/limits.ts";
 import { join, lengthOf } from "../codecs/gzip.ts";
@@ -194,7 +194,7 @@ export class FileStore implements ArrayStore {
 
   async stateOf(key: string): Promise<string> {
     const file = await this.fileToRead(key);
-    const stat = await ifThere(() => files.stat(file));
+    const stat = await ifThere(() => quickFiles.stat(file));
     return stat === null ? "" : printState(stat);
   }
 
