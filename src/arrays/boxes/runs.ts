@@ -53,10 +53,12 @@ export interface Ranges {
 
 /** Returns the byte ranges of runs of rows, whose first row begins at byte `first`. Rows must be contiguous. */
 export function rangesOf({ starts, counts }: RowRuns, first: number, rowBytes: number): Ranges {
-  return {
-    starts: Float64Array.from(starts, (row) => first + row * rowBytes),
-    lengths: Float64Array.from(counts, (count) => count * rowBytes),
-  };
+  const [at, lengths] = [new Float64Array(starts.length), new Float64Array(starts.length)];
+  for (let i = 0; i < starts.length; i++) {
+    at[i] = first + starts[i] * rowBytes;
+    lengths[i] = counts[i] * rowBytes;
+  }
+  return { starts: at, lengths };
 }
 
 /** Groups runs for reading: each group is a single long run, or several short runs that are close together. */
