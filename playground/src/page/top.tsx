@@ -10,22 +10,24 @@ import { useFiles } from "../reading/use-files.ts";
 import { FileDialog } from "../reading/file-dialog.tsx";
 import { WayInLine } from "../reading/way-in-line.tsx";
 import { Panels } from "./panels.tsx";
-import type { SceneOf } from "../writing/scene-of.ts";
+import type { Layout } from "../stage/layout.ts";
+import type { Windows } from "../stage/use-corners.ts";
 import type { Session } from "../cells/session.ts";
 
 interface TopProps {
   readonly session: Session;
-  readonly sceneOf: SceneOf;
+  readonly layout: Layout;
+  readonly windows: Windows;
 }
 
-export function Top({ session, sceneOf }: TopProps): JSX.Element {
+export function Top({ session, layout, windows }: TopProps): JSX.Element {
   const files = useFiles(session);
   return (
     <>
       <Bar session={session} middle={<WayInLine files={files} />}>
         <Actions session={session} />
       </Bar>
-      <Panels session={session} sceneOf={sceneOf} files={files} />
+      <Panels session={session} layout={layout} windows={windows} files={files} />
       <FileDialog
         files={files}
         state={session.state}
