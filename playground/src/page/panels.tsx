@@ -2,7 +2,7 @@
 
 import type { JSX } from "preact";
 import { Dialog } from "../widgets/dialog.tsx";
-import type { ExamplesProps } from "../examples/examples-dialog.tsx";
+import type { ExamplesProps } from "../gallery/examples-dialog.tsx";
 import type { HelpProps } from "./help.tsx";
 import type { OpenProps } from "../reading/open-file.tsx";
 import type { Files } from "../reading/use-files.ts";
@@ -14,7 +14,7 @@ import type { Session } from "../cells/session.ts";
 import type { ShareProps } from "../writing/share-panel.tsx";
 
 const Examples = later<ExamplesProps>(
-  async () => (await import("../examples/examples-dialog.tsx")).Examples,
+  async () => (await import("../gallery/examples-dialog.tsx")).Examples,
 );
 const Open = later<OpenProps>(async () => (await import("../reading/open-file.tsx")).Open);
 const Help = later<HelpProps>(async () => (await import("./help.tsx")).Help);
