@@ -55,5 +55,21 @@ export default defineConfig({
       resolveDependencies: (_, parts, { hostType }) => (hostType === "html" ? parts : []),
     },
     assetsInlineLimit: 0,
+    rolldownOptions: {
+      output: {
+        codeSplitting: {
+          // Modules of the first load that share their entries form one file, and small files are merged. Without this
+          // group the first load has 15 scripts and 95 kB instead of 2 and 88, because each file is compressed alone.
+          groups: [
+            {
+              name: "page",
+              tags: ["$initial"],
+              entriesAware: true,
+              entriesAwareMergeThreshold: 100_000,
+            },
+          ],
+        },
+      },
+    },
   },
 });

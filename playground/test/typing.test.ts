@@ -36,6 +36,21 @@ for (const [name, open] of Object.entries(OPENINGS)) {
   });
 }
 
+test("after Enter the next cell is described, though the pointer rests on the former one", async () => {
+  await using opened = await site.open(SHORT);
+  const { page } = opened;
+  await page.click("#cell-0-0");
+  await page.keyboard.type("2");
+  await page.keyboard.press("Enter");
+  await page.waitForFunction(() => document.activeElement?.id === "cell-0-1");
+  // A browser tells of the new element under the pointer a frame later.
+  await page.waitForTimeout(100);
+  const lit = page.locator('[data-tensor="0"] [data-lit]');
+  assert.deepEqual(await lit.evaluateAll((cells) => cells.map(({ id }) => id)), ["cell-0-1"]);
+  await page.hover("#cell-0-2");
+  assert.deepEqual(await lit.evaluateAll((cells) => cells.map(({ id }) => id)), ["cell-0-2"]);
+});
+
 test("a finger opens a cell with its value selected", async () => {
   await using opened = await site.open(SHORT, PHONE);
   const { page } = opened;

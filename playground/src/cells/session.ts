@@ -5,6 +5,7 @@ import type { Edits } from "../document/edits.ts";
 import type { Fix } from "../document/fixes.ts";
 import type { Faults } from "../document/faults.ts";
 import type { Action, PageState } from "../document/state.ts";
+import type { Preset } from "../examples/presets.ts";
 import type { Spot, TensorId } from "../values/spot.ts";
 import type { State } from "../values/state.ts";
 import type { Cells } from "./cells.ts";
@@ -77,6 +78,7 @@ export interface Session extends Omit<PageState, "lesson" | "history"> {
   readonly state: State;
   /** The preset that equals the state; null after the first change. */
   readonly preset: string | null;
+  readonly example: Preset | null;
   /** True if a link opened the state, which nobody has changed. */
   readonly isLinked: boolean;
   readonly hasOwn: boolean;

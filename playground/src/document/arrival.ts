@@ -1,6 +1,7 @@
 /** Reads the call in a link. */
 
-import { EXAMPLES } from "../examples/menu.ts";
+import type { Preset } from "../examples/presets.ts";
+import { START } from "../examples/start.ts";
 import type { State } from "../values/state.ts";
 import { documentOf, withOpened, type Document } from "./document.ts";
 import { fromHash, suffixIn, toHash } from "./hash.ts";
@@ -19,10 +20,17 @@ interface Arrival {
 const areAlike = ({ inputs: some }: State, { inputs: others }: State): boolean =>
   some.every((input, i) => input?.values.length === others[i]?.values.length);
 
+type Knowing = Pick<PageState, "known">;
+
+/** Returns all examples that are loaded. */
+export const examplesOf = ({ known }: Knowing): readonly Preset[] => known?.examples ?? START;
+
 /** Returns the example that equals a state, or null. */
-export function presetOf(state: State): string | null {
+export function presetOf(state: State, page: Knowing): string | null {
   // Large states are skipped, because serializing them is slow and no example is large.
-  const alike = EXAMPLES.filter(({ state: one }) => one.op === state.op && areAlike(one, state));
+  const alike = examplesOf(page).filter(
+    ({ state: one }) => one.op === state.op && areAlike(one, state),
+  );
   if (alike.length === 0) return null;
   const text = toHash(state);
   return alike.find((one) => toHash(one.state) === text)?.id ?? null;
@@ -32,14 +40,14 @@ export function presetOf(state: State): string | null {
  * Returns the state in a link. If the link cannot be parsed, the document stays the same; at the start of a visit, the
  * first example is shown.
  */
-export function arrivalAt(hash: string, before: Document | null): Arrival {
-  const [first] = EXAMPLES;
+export function arrivalAt(hash: string, before: Document | null, page: Knowing): Arrival {
+  const [first] = START;
   const { text, error } = unpacked(hash);
   const found = error !== null ? { error } : text === "" ? { state: first.state } : fromHash(text);
   const broken = "error" in found ? { text, error: found.error } : null;
   if (broken !== null && before !== null) return { document: before, broken };
   const state = "error" in found ? first.state : found.state;
-  const preset = presetOf(state);
+  const preset = presetOf(state, page);
   const document = before === null ? documentOf(state, preset) : withOpened(before, state, preset);
   return { document, broken };
 }
@@ -54,11 +62,12 @@ export function firstPage(key: string | null): PageState {
   // After a reload in WebKit, a frame retains its URL but not its history key.
   const isHere = left !== null && ([left.at, left.was].includes(url) || left.stop === key);
   const hash = isHere ? (left.to ?? url) : url;
-  const found = arrivalAt(hash, null);
+  const found = arrivalAt(hash, null, { known: null });
   const own = left?.own == null ? null : fromHash(left.own);
   const mine = own === null || "error" in own ? null : own.state;
   // The user's own call is opened before the state in the URL, so that the new document preserves the call.
-  const { document } = mine === null ? found : arrivalAt(hash, documentOf(mine, null));
+  const { document } =
+    mine === null ? found : arrivalAt(hash, documentOf(mine, null), { known: null });
   const text = toHash(document.state);
   const isSame = isHere && left.to === `#${text}`;
   const isOwn = mine !== null && toHash(mine) === text;
@@ -67,6 +76,7 @@ export function firstPage(key: string | null): PageState {
   const suffix = suffixIn(url);
   return {
     ...WHOLE,
+    known: null,
     history,
     broken: found.broken,
     linked: isHere || isOwn || preset !== null ? null : state,

@@ -34,17 +34,23 @@ const bare = (hash: string): string => hash.replace(/^#/, "");
 export function unpack(hash: string): Promise<void> | null {
   const text = bare(hash);
   if (!text.startsWith(PREFIX) || text.length > LONGEST || known.has(text)) return null;
-  return inflated(bytesOf(text.slice(PREFIX.length))).then(({ found, wrong }) => {
-    // A hostile link with millions of characters in one field would slow down the page.
-    const shown = wrong === TOO_LONG || found === "" ? text : found;
-    known.set(text, wrong === null ? { text: found, error: null } : refused(shown, wrong));
-  });
+  // Few links are compressed, so the code is loaded with the first of them.
+  return import("./inflate.ts")
+    .then(({ inflated }) => inflated(text.slice(PREFIX.length), LONGEST))
+    .then(
+      ({ found, wrong }) =>
+        known.set(
+          text,
+          wrong === null
+            ? { text: found, error: null }
+            : refused(found === "" ? text : found, wrong),
+        ),
+      () => known.set(text, refused(text, NOT_LOADED)),
+    )
+    .then(() => {});
 }
 
-const TOO_LONG = `it unpacks to more than ${LONGEST.toLocaleString("en")} characters`;
-const DAMAGED =
-  "its end is missing, or it was damaged in transit. The field has the part that could be read; correct it, or ask for the link again";
-const NO_STREAM = "it is compressed, and this browser cannot decompress it";
+const NOT_LOADED = "it is compressed, and the decompressor could not be loaded; reload the page";
 
 const refused = (text: string, sentence: string): Unpacked => ({
   text,
@@ -64,52 +70,4 @@ export function unpacked(hash: string): Unpacked {
   }
   if (text.length > LONGEST) return refused(text, `it has more than ${LONGEST} characters`);
   return known.get(text) ?? refused(text, "it has not been decompressed");
-}
-
-/** The number of compressed bytes at a time; an error discards the text decompressed from the last of them. */
-const STEP = 64;
-
-/** Decompresses zlib data. After an error, `found` is the part that could be decompressed. */
-async function inflated(
-  bytes: Uint8Array<ArrayBuffer>,
-): Promise<{ readonly found: string; readonly wrong: string | null }> {
-  if (typeof DecompressionStream === "undefined") return { found: "", wrong: NO_STREAM };
-  const { readable, writable } = new DecompressionStream("deflate");
-  const [reader, writer] = [readable.getReader(), writable.getWriter()];
-  const decoder = new TextDecoder();
-  let found = "";
-  const read = async (): Promise<void> => {
-    for (;;) {
-      // oxlint-disable-next-line no-await-in-loop -- each part follows the one before
-      const { done, value } = await reader.read();
-      if (done) return;
-      found += decoder.decode(value, { stream: true });
-      if (found.length > LONGEST) void reader.cancel();
-    }
-  };
-  const write = async (): Promise<void> => {
-    for (let at = 0; at < bytes.length; at += STEP) {
-      // oxlint-disable-next-line no-await-in-loop -- as above
-      await writer.write(bytes.subarray(at, at + STEP));
-    }
-    await writer.close();
-  };
-  const isWhole = await Promise.all([read(), write()]).then(
-    () => true,
-    () => false,
-  );
-  if (found.length > LONGEST) return { found: "", wrong: TOO_LONG };
-  return { found, wrong: isWhole ? null : DAMAGED };
-}
-
-/**
- * Decodes base64url up to the first invalid character, because the link may be followed by other text. White space is
- * skipped, because mail programs break long lines.
- */
-function bytesOf(text: string): Uint8Array<ArrayBuffer> {
-  const [letters] = /^[\w-]*/.exec(text.replaceAll(/\s|%20|%0[AD]/gi, "")) ?? [""];
-  // A single remaining character cannot encode a whole byte.
-  const whole = letters.length % 4 === 1 ? letters.slice(0, -1) : letters;
-  const binary = atob(whole.replaceAll("-", "+").replaceAll("_", "/"));
-  return Uint8Array.from(binary, (letter) => letter.charCodeAt(0));
 }

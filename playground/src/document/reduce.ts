@@ -1,43 +1,40 @@
-/** Computes the page's next state from an action. No other code changes the state. */
+/**
+ * Computes the page's next state from an action. No other code changes the state. This module is loaded after the first
+ * picture, with all examples.
+ */
 
 import { resolve } from "ndscatter/operators";
 import { EXAMPLES } from "../examples/menu.ts";
+import { pairOf } from "../examples/pairs.ts";
 import { attempt } from "../values/attempt.ts";
 import { dtypesOf } from "../values/schema.ts";
 import { coordinatesOf } from "../values/shape.ts";
 import type { State } from "../values/state.ts";
-import { arrivalAt, askedBy, presetOf } from "./arrival.ts";
+import { arrivalAt, askedBy, examplesOf, presetOf } from "./arrival.ts";
+import { withChoice } from "./choose.ts";
+import { withExample, withOpened, withOwn, type Document } from "./document.ts";
+import { withDType, withValue } from "./edit.ts";
+import { suffixIn } from "./hash.ts";
 import {
   grownShape,
-  withChoice,
-  withExample,
   withInput,
   withInputGiven,
   withInputShape,
   withInputText,
-  withOpened,
-  withOwn,
   withState,
-  type Document,
-} from "./document.ts";
-import { withDType, withValue } from "./edit.ts";
-import { suffixIn } from "./hash.ts";
+} from "./inputs.ts";
 import { pushed, redone, undone } from "./history.ts";
 import {
   WHOLE,
   type Action,
+  type Changed,
   type Edit,
   type Glance,
+  type Known,
   type PageState,
   type Stride,
   type Travel,
 } from "./state.ts";
-
-/** A document, with sentences that explain its change. */
-interface Changed {
-  readonly document: Document;
-  readonly remarks?: readonly string[];
-}
 
 export function reduce(page: PageState, action: Action): PageState {
   switch (action.do) {
@@ -163,7 +160,7 @@ function afterStride(page: PageState, action: Stride): PageState {
     case "choose":
       return changed(page, withChoice(present, action.choice));
     case "example": {
-      const chosen = EXAMPLES.find(({ id }) => id === action.id);
+      const chosen = examplesOf(page).find(({ id }) => id === action.id);
       if (chosen === undefined) return page;
       const next = changed(page, { document: withExample(present, chosen) });
       return { ...elsewhere(next), focused: null };
@@ -172,7 +169,7 @@ function afterStride(page: PageState, action: Stride): PageState {
       return { ...elsewhere(changed(page, { document: withOwn(present) })), focused: null };
     case "open": {
       const { state, remarks } = action;
-      const document = withOpened(present, state, presetOf(state));
+      const document = withOpened(present, state, presetOf(state, page));
       return elsewhere(changed(page, { document, remarks }));
     }
   }
@@ -186,11 +183,11 @@ function afterTravel(page: PageState, action: Travel): PageState {
       const { history } = action;
       return { ...elsewhere(changed(there, { document: present })), history, broken: null };
     }
-    const { document, broken } = arrivalAt(action.hash, present);
+    const { document, broken } = arrivalAt(action.hash, present, page);
     return { ...shown(there, document), broken };
   }
   if (action.do === "drop") return { ...shown(page, present), broken: null };
-  const { document, broken } = arrivalAt(action.text, present);
+  const { document, broken } = arrivalAt(action.text, present, page);
   return broken === null ? { ...shown(page, document), broken } : { ...page, broken };
 }
 
@@ -244,3 +241,18 @@ function spotted(
 
 const areSame = (one: PageState["focused"], other: PageState["focused"]): boolean =>
   one?.tensor === other?.tensor && one?.element === other?.element;
+
+const KNOWN: Known = { examples: EXAMPLES, pairOf, reduce };
+
+/** Returns the page with what was loaded after its first picture. The first call may be one of the examples. */
+export function informed(page: PageState): PageState {
+  const { present } = page.history;
+  const known = { ...page, known: KNOWN };
+  const preset = page.edition === 0 ? (present.preset ?? presetOf(present.state, known)) : null;
+  if (preset === present.preset || preset === null) return known;
+  return {
+    ...known,
+    linked: null,
+    history: { ...page.history, present: { ...present, preset } },
+  };
+}

@@ -3,19 +3,11 @@
  * input. Unlike undo, the reserve restores elements when the axis grows again.
  */
 
+import type { Reserve } from "./document.ts";
 import { areNested, withShape } from "./edit.ts";
 import { MOST_AXES, MOST_ELEMENTS } from "../values/limits.ts";
 import { sizeOf } from "../values/shape.ts";
 import type { TensorText } from "../values/state.ts";
-
-/** The input's former tensors, newest first; values are shared with former states. */
-export interface Reserve {
-  readonly layers: readonly TensorText[];
-  /** The tensor of an omitted input; null while the input is present. */
-  readonly leftOut: TensorText | null;
-}
-
-export const NO_RESERVE: Reserve = { layers: [], leftOut: null };
 
 /**
  * The maximum number of former tensors. Each former tensor may be as large as the page allows, and users rarely shrink

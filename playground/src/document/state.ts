@@ -4,10 +4,35 @@
  */
 
 import type { Tensor } from "ndscatter";
+import type { Pair } from "../examples/pairs.ts";
+import type { Preset } from "../examples/presets.ts";
 import type { Spot } from "../values/spot.ts";
 import type { State, TensorText } from "../values/state.ts";
 import type { History } from "./history.ts";
-import type { OperatorChoice } from "./with-operator.ts";
+import type { Document } from "./document.ts";
+
+/**
+ * The domain, operator and opset that identify an operator version. An opset between two versions selects the older
+ * version.
+ */
+export interface OperatorChoice {
+  readonly domain: State["domain"];
+  readonly op: string;
+  readonly opset: number;
+}
+
+/** A document, with sentences that explain its change. */
+export interface Changed {
+  readonly document: Document;
+  readonly remarks?: readonly string[];
+}
+
+/** What the page loads after its first picture. */
+export interface Known {
+  readonly examples: readonly Preset[];
+  pairOf(preset: string): Pair | null;
+  reduce(page: PageState, action: Action): PageState;
+}
 
 export interface BrokenLink {
   /** The text of a link without its `#`, after decompression. */
@@ -56,6 +81,8 @@ export const WHOLE: Look = {
 };
 
 export interface PageState extends Look {
+  /** What was loaded after the first picture; null before. */
+  readonly known: Known | null;
   readonly history: History;
   /** The broken link in the URL; null after another state is shown. */
   readonly broken: BrokenLink | null;

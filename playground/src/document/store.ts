@@ -6,11 +6,13 @@
 import { Address, keyNow } from "./address.ts";
 import { firstPage } from "./arrival.ts";
 import { unpack } from "./packed.ts";
-import { reduce } from "./reduce.ts";
 import { leave } from "./refuge.ts";
 import type { Action, PageState } from "./state.ts";
 
 const STRIDES: ReadonlySet<Action["do"]> = new Set(["choose", "example", "own", "open"]);
+
+/** Returns the part of a link after `#`, or a text without `#` as a whole. */
+const fragmentOf = (link: string): string => link.trim().replace(/^[^#]*#/, "");
 
 export class Store {
   page = firstPage(keyNow());
@@ -19,18 +21,25 @@ export class Store {
   /** Called after each change, before the page is redrawn. */
   onChange = (_page: PageState): void => {};
 
-  act = (action: Action): void => {
-    if (action.do === "link") {
-      const text = action.text.trim().replace(/^[^#]*#/, "");
-      const ready = unpack(text);
-      if (ready !== null) void ready.then(() => this.act({ do: "link", text }));
-      else this.take({ do: "link", text });
-    } else this.take(action);
+  act = (given: Action): void => {
+    const action = given.do === "link" ? { ...given, text: fragmentOf(given.text) } : given;
+    const link = action.do === "link" ? unpack(action.text) : null;
+    const known = this.page.known === null ? this.learn() : null;
+    if (link === null && known === null) this.take(action);
+    else void Promise.all([link, known]).then(() => this.take(action));
   };
+
+  /** Loads the reducer. If loading fails, the next action tries again. */
+  private async learn(): Promise<void> {
+    const loaded = await import("./reduce.ts").catch(() => null);
+    if (loaded === null || this.page.known !== null) return;
+    this.page = loaded.informed(this.page);
+    this.onChange(this.page);
+  }
 
   private take(action: Action): void {
     const before = this.page;
-    const page = reduce(before, action);
+    const page = before.known?.reduce(before, action) ?? before;
     if (page === before) return;
     this.page = page;
     const isNew = page.history !== before.history;
@@ -53,6 +62,7 @@ export class Store {
     );
     // Writes a state that is not in the URL yet.
     if (this.page.broken === null) address.write(this.page);
+    if (this.page.known === null) void this.learn();
     const onLeave = (): void => {
       const { history, broken } = this.page;
       // Changing the URL now would be too late if the browser has started a reload.

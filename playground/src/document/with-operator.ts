@@ -6,7 +6,6 @@
 import {
   explain,
   infer,
-  operators,
   type DType,
   type OperatorVersion,
   type Reduction,
@@ -14,6 +13,7 @@ import {
 } from "ndscatter";
 import { roleOf, resolve } from "ndscatter/operators";
 import { withDType, withShape } from "./edit.ts";
+import type { OperatorChoice } from "./state.ts";
 import { PRESETS } from "../examples/presets.ts";
 import { explainState, readState } from "./read-state.ts";
 import { defaultText, dtypesOf, firstText, rolePosition } from "../values/schema.ts";
@@ -22,36 +22,9 @@ import { zerosText } from "../values/tensor-text.ts";
 import { attempt } from "../values/attempt.ts";
 import { printNames } from "../values/names.ts";
 
-/**
- * The domain, operator and opset that identify an operator version. An opset between two versions selects the older
- * version.
- */
-export interface OperatorChoice {
-  readonly domain: State["domain"];
-  readonly op: string;
-  readonly opset: number;
-}
-
 export interface Chosen {
   readonly state: State;
   readonly remarks: string[];
-}
-
-/** Returns the available operators, each with its versions from newest to oldest. */
-export function operatorGroups(): {
-  domain: State["domain"];
-  op: string;
-  versions: OperatorVersion[];
-}[] {
-  const groups = new Map<string, OperatorVersion[]>();
-  for (const version of operators()) {
-    const key = `${version.domain}/${version.name}`;
-    groups.set(key, [version, ...(groups.get(key) ?? [])]);
-  }
-  return [...groups.values()].map((versions) => {
-    const [{ domain, name: op }] = versions;
-    return { domain, op, versions };
-  });
 }
 
 /**

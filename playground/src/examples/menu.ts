@@ -1,95 +1,13 @@
-/** The example menu: the page's first example, followed by the presets. */
+/** The example menu: the page's first examples, followed by the presets. */
 
-import { f32, i64, type Example } from "./example.ts";
-import { CONFUSIONS_GROUP, PRESETS, presetOf, type Preset } from "./presets.ts";
-
-/** The name of the menu group whose calls have lessons. */
-export const START_GROUP = "Start here";
-
-interface Start extends Example {
-  readonly id: string;
-  readonly op: string;
-  readonly opset: number;
-}
-
-/** The call shown when the page opens. */
-// prettier-ignore
-const FIRST: Start = {
-  id: "first",
-  title: "Rows added to rows",
-  question: "Where did my row go?",
-  note:
-    "Each tuple of indices has a letter, and each target has a colour. A and C have the colour of row 1, because both address row 1. The index -1 counts from the end.",
-  op: "ScatterND",
-  opset: 18,
-  attributes: { reduction: "add" },
-  inputs: [
-    f32([[0, 0, 0], [1, 1, 1], [2, 2, 2], [3, 3, 3]]),
-    i64([[1], [-1], [1]]),
-    f32([[10, 20, 30], [40, 50, 60], [70, 80, 90]]),
-  ],
-};
-
-// prettier-ignore
-const OTHERS: readonly Start[] = [
-  {
-    id: "start-gather",
-    title: "Rows read by their numbers",
-    question: "Where does each row of the output come from?",
-    note: "Each tuple names the row of data that the output copies. A and C name the same row, so this row appears twice.",
-    op: "GatherND",
-    opset: 13,
-    inputs: [f32([[0, 1, 2], [10, 11, 12], [20, 21, 22], [30, 31, 32]]), i64([[2], [-1], [2]])],
-  },
-  {
-    id: "start-elements",
-    title: "Elements added one by one",
-    question: "How does an index find one element?",
-    note: "An index selects the row, and each index keeps its own column. A and D name the same element, and add keeps both updates.",
-    op: "ScatterElements",
-    opset: 18,
-    attributes: { reduction: "add" },
-    inputs: [
-      f32([[1, 2, 3], [4, 5, 6], [7, 8, 9]]),
-      i64([[2, 0, 1], [2, -1, 0]]),
-      f32([[10, 20, 30], [40, 50, 60]]),
-    ],
-  },
-  {
-    id: "start-gather-elements",
-    title: "Elements read by their rows",
-    question: "Why does the output have the shape of indices?",
-    note: "Each index reads one element: the index selects the row and keeps its own column. A and D read the same element.",
-    op: "GatherElements",
-    opset: 13,
-    inputs: [f32([[1, 2, 3], [4, 5, 6], [7, 8, 9]]), i64([[2, 0, 1], [2, -1, 0]])],
-  },
-  {
-    id: "start-batches",
-    title: "Two batches, each with its own tuples",
-    question: "What keeps two batches apart?",
-    note: "With batch_dims 1, a tuple reads only from its own batch. A and C are both [1], but read different rows.",
-    op: "GatherND",
-    opset: 13,
-    attributes: { batch_dims: "1" },
-    inputs: [
-      f32([[[0, 1], [10, 11], [20, 21]], [[100, 101], [110, 111], [120, 121]]]),
-      i64([[[1], [0]], [[1], [-1]]]),
-    ],
-  },
-];
-
-const startOf = ({ id, ...call }: Start): Preset => ({
-  ...presetOf(START_GROUP, { domain: "ai.onnx", ...call }),
-  id,
-});
+import { CONFUSIONS_GROUP, PRESETS, type Preset } from "./presets.ts";
+import { START } from "./start.ts";
 
 const isConfusion = ({ group }: Preset): boolean => group === CONFUSIONS_GROUP;
 
 /** All examples, with common confusions before examples from specifications. */
 export const EXAMPLES: readonly [Preset, ...Preset[]] = [
-  startOf(FIRST),
-  ...OTHERS.map(startOf),
+  ...START,
   ...PRESETS.filter(isConfusion),
   ...PRESETS.filter((one) => !isConfusion(one)),
 ];

@@ -8,7 +8,6 @@ import { later } from "../widgets/later.tsx";
 import { PlayButton, Player } from "../story/player.tsx";
 import { PinnedSlices, pinsHeight, usePins } from "../stage/pins.tsx";
 import { isEmbedded, useLayout, useRoom, useRoomAbove } from "../stage/use-room.ts";
-import { sceneOf } from "../writing/scene-of.ts";
 import type { Session } from "../cells/session.ts";
 import { useSession } from "./use-session.ts";
 import { Shapes } from "../inputs/shapes.tsx";
@@ -43,12 +42,7 @@ export function App(): JSX.Element {
   const classes = ["page", isFrame ? "embedded" : "", asked === undefined ? "" : "asking"];
   return (
     <div class={classes.join(" ").trim()} data-edition={edition}>
-      {!isFrame && (
-        <Top
-          session={session}
-          sceneOf={(isMoving) => sceneOf(session, layout, windows, isMoving)}
-        />
-      )}
+      {!isFrame && <Top session={session} layout={layout} windows={windows} />}
       <main tabIndex={-1}>
         <Title session={session} isFrame={isFrame} />
         <div class="middle" ref={middle}>

@@ -3,7 +3,7 @@
 import type { AttributeSchema } from "ndscatter";
 import type { ComponentChildren, JSX } from "preact";
 import { useRef, useState } from "preact/hooks";
-import { operatorGroups } from "../document/with-operator.ts";
+import { operatorGroups } from "../values/schema.ts";
 import { FAULTS_ID } from "../values/spot.ts";
 import { NumberField } from "../widgets/number-field.tsx";
 import type { Session } from "../cells/session.ts";

@@ -2,18 +2,19 @@
 
 import type { JSX } from "preact";
 import { Dialog } from "../widgets/dialog.tsx";
-import type { ExamplesProps } from "../examples/examples-dialog.tsx";
+import type { ExamplesProps } from "../gallery/examples-dialog.tsx";
 import type { HelpProps } from "./help.tsx";
 import type { OpenProps } from "../reading/open-file.tsx";
 import type { Files } from "../reading/use-files.ts";
 import { later } from "../widgets/later.tsx";
-import type { SceneOf } from "../writing/scene-of.ts";
+import type { Layout } from "../stage/layout.ts";
+import type { Windows } from "../stage/use-corners.ts";
 import type { Panel } from "../document/state.ts";
 import type { Session } from "../cells/session.ts";
 import type { ShareProps } from "../writing/share-panel.tsx";
 
 const Examples = later<ExamplesProps>(
-  async () => (await import("../examples/examples-dialog.tsx")).Examples,
+  async () => (await import("../gallery/examples-dialog.tsx")).Examples,
 );
 const Open = later<OpenProps>(async () => (await import("../reading/open-file.tsx")).Open);
 const Help = later<HelpProps>(async () => (await import("./help.tsx")).Help);
@@ -21,12 +22,13 @@ const Share = later<ShareProps>(async () => (await import("../writing/share-pane
 
 interface PanelsProps {
   readonly session: Session;
-  readonly sceneOf: SceneOf;
+  readonly layout: Layout;
+  readonly windows: Windows;
   readonly files: Files;
 }
 
-export function Panels({ session, sceneOf, files }: PanelsProps): JSX.Element {
-  const { state, preset, hasOwn, panel, act, lesson } = session;
+export function Panels({ session, layout, windows, files }: PanelsProps): JSX.Element {
+  const { preset, hasOwn, panel, act, lesson } = session;
   const onClose = (): void => act({ do: "panel", panel: null });
   const common = (label: Panel) => ({ label, isOpen: panel === label, onClose });
   return (
@@ -48,7 +50,10 @@ export function Panels({ session, sceneOf, files }: PanelsProps): JSX.Element {
         isKept
         content={(close) => <Open files={files} close={close} />}
       />
-      <Dialog {...common("Share")} content={() => <Share state={state} sceneOf={sceneOf} />} />
+      <Dialog
+        {...common("Share")}
+        content={() => <Share session={session} layout={layout} windows={windows} />}
+      />
       <Dialog
         {...common("Help")}
         content={(close) => (

@@ -5,9 +5,8 @@
 
 import type { JSX } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import { pairOf, type Side } from "../examples/pairs.ts";
+import type { Side } from "../examples/pairs.ts";
 import { readState } from "../document/read-state.ts";
-import { EXAMPLES } from "../examples/menu.ts";
 import { LESSON_NEXT, LESSON_OPENER, LessonStrip } from "../story/lesson-strip.tsx";
 import type { RepairProps } from "../document/broken-link.tsx";
 import { later } from "../widgets/later.tsx";
@@ -75,10 +74,11 @@ export function Title({
 
 /** Shows the question and note of an example or the user's own call, with buttons for the next steps. */
 function Note({ session }: TitleProps): JSX.Element {
-  const { preset, isLinked, lesson } = session;
-  const example = EXAMPLES.find(({ id }) => id === preset);
-  const title = example?.question ?? (isLinked ? LINKED : OWN);
-  const note = example?.note ?? OWN_NOTE;
+  const { preset, example, isLinked, lesson, known, edition } = session;
+  // Until all examples are loaded, the first call may be an example.
+  const isUnknown = known === null && edition === 0;
+  const title = example?.question ?? (isUnknown ? "" : isLinked ? LINKED : OWN);
+  const note = example?.note ?? (isUnknown ? "" : OWN_NOTE);
   const [isOpen, setOpen] = useState(false);
   const text = useRef<HTMLDivElement>(null);
   const isCut = useCut(text, title + note, isOpen);
@@ -168,8 +168,8 @@ function Sides({
   readonly session: Session;
   readonly preset: string;
 }): JSX.Element | null {
-  const pair = pairOf(preset);
-  const { rule, act } = session;
+  const { rule, act, known } = session;
+  const pair = known?.pairOf(preset) ?? null;
   const isOfSystems = pair?.sides.some(({ dialect }) => dialect !== undefined) ?? false;
   const show = (side: Side): void => {
     if (side.preset !== preset) act({ do: "example", id: side.preset });
@@ -178,7 +178,7 @@ function Sides({
   // When two systems are compared, the first system is shown initially.
   useEffect(() => {
     if (pair !== null && isOfSystems) show(pair.sides[0]);
-  }, [preset]);
+  }, [preset, pair]);
   if (pair === null) return null;
   const isShown = ({ preset: id, dialect, label }: Side): boolean =>
     dialect === undefined ? id === preset : rule?.name === label;

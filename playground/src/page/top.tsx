@@ -12,7 +12,8 @@ import { useFiles } from "../reading/use-files.ts";
 import { FileDialog } from "../reading/file-dialog.tsx";
 import { WayInLine } from "../reading/way-in-line.tsx";
 import { Panels } from "./panels.tsx";
-import type { SceneOf } from "../writing/scene-of.ts";
+import type { Layout } from "../stage/layout.ts";
+import type { Windows } from "../stage/use-corners.ts";
 import type { Session } from "../cells/session.ts";
 
 const ModelCheck = later<ModelCheckProps>(
@@ -21,10 +22,11 @@ const ModelCheck = later<ModelCheckProps>(
 
 interface TopProps {
   readonly session: Session;
-  readonly sceneOf: SceneOf;
+  readonly layout: Layout;
+  readonly windows: Windows;
 }
 
-export function Top({ session, sceneOf }: TopProps): JSX.Element {
+export function Top({ session, layout, windows }: TopProps): JSX.Element {
   const files = useFiles(session);
   return (
     <>
@@ -41,7 +43,7 @@ export function Top({ session, sceneOf }: TopProps): JSX.Element {
           onClose={() => files.setModel(null)}
         />
       )}
-      <Panels session={session} sceneOf={sceneOf} files={files} />
+      <Panels session={session} layout={layout} windows={windows} files={files} />
       <FileDialog
         files={files}
         state={session.state}

@@ -7,10 +7,8 @@ import type { CallView, Picture } from "../cells/view.ts";
 import { editsOf, type Editor, type TextReader } from "../document/edits.ts";
 import type { Fix } from "../document/fixes.ts";
 import type { Action, PageState } from "../document/state.ts";
+import { examplesOf } from "../document/arrival.ts";
 import { Store } from "../document/store.ts";
-import { EXAMPLES } from "../examples/menu.ts";
-import { aloud, describeCell, describeFault, describeStep } from "../story/describe.ts";
-import { summaryOf } from "../story/summary.ts";
 import { useLesson } from "../story/use-lesson.ts";
 import type { Spot, TensorId } from "../values/spot.ts";
 import type { Tuple } from "../cells/links.ts";
@@ -35,17 +33,19 @@ export function useSession(): Session {
   );
   const lesson = useLesson(call.picture, page, act);
   const spot = pointed ?? focused;
-  const description = useDescription(call, spot, step, lesson.now);
-  const isResting = useResting();
-  const onSpot = useCallback((next: Spot | null, isFocus: boolean) => {
-    if (isFocus || !isResting.current) act({ do: "spot", spot: next, isFocus });
-  }, []);
+  const words = useWords();
+  const description = useDescription(words, call, spot, step, lesson.now);
+  const example = useMemo(
+    () => examplesOf(page).find(({ id }) => id === preset) ?? null,
+    [page.known, preset],
+  );
   return {
     ...page,
     ...drawn,
     ...tensors,
     state,
     preset,
+    example,
     edits,
     isLinked: state === page.linked,
     hasOwn: own !== null,
@@ -56,19 +56,20 @@ export function useSession(): Session {
     load: editor.load,
     explanation: call.explanation,
     fixes: useFixes(call),
-    summary: useMemo(() => summaryAt(call), [call]),
+    summary: useMemo(() => (words === null ? [] : summaryAt(words, call)), [words, call]),
     links,
     tuples,
     count,
     at,
     spot,
     isPointed: pointed !== null,
-    onSpot,
+    onSpot: useSpotting(act),
     onStep: useCallback((next: number) => act({ do: "step", step: next }), []),
     onScrub: useScrub(picture, act),
     description,
     lesson,
-    toHear: isPlaying || pointed !== null ? "" : toHear(description, tuples, preset),
+    toHear:
+      isPlaying || pointed !== null ? "" : (words?.toHear(description, tuples, example) ?? ""),
     verb: verbOf(picture),
   };
 }
@@ -108,10 +109,10 @@ function useStore(): {
 }
 
 /**
- * Tells whether the pointer rests while the user types. A browser sends events for a resting pointer when the element
- * under it is replaced, but the user looks at the cell with the focus.
+ * Returns the handler for the cell that is focused or under the pointer. While the user types, a resting pointer is
+ * ignored: a browser sends events for it when the element under it is replaced, but the user looks at the focused cell.
  */
-function useResting(): { readonly current: boolean } {
+function useSpotting(act: (action: Action) => void): Session["onSpot"] {
   const isResting = useRef(false);
   useEffect(() => {
     const note = ({ type }: Event): void => {
@@ -123,46 +124,57 @@ function useResting(): { readonly current: boolean } {
       for (const event of events) document.removeEventListener(event, note, LISTENING);
     };
   }, []);
-  return isResting;
+  return useCallback((spot, isFocus) => {
+    if (isFocus || !isResting.current) act({ do: "spot", spot, isFocus });
+  }, []);
 }
 
 /** The events are seen before the cells handle them, and never held up. */
 const LISTENING = { capture: true, passive: true } as const;
 
-/** Returns the text for screen readers: the described cell, step or lesson sentence, or else the current example. */
-function toHear(
-  description: Description | null,
-  tuples: readonly Tuple[],
-  preset: string | null,
-): string {
-  const example = EXAMPLES.find(({ id }) => id === preset);
-  return description === null && example !== undefined
-    ? `${example.question} ${example.note}`
-    : aloud(description, tuples);
+type Words = typeof import("../story/words.ts");
+
+/** Loads the descriptions of cells after the first picture; null until they are loaded. */
+function useWords(): Words | null {
+  const [words, setWords] = useState<Words | null>(null);
+  useEffect(() => {
+    // The picture can be seen without its descriptions.
+    void import("../story/words.ts").then(setWords, () => null);
+  }, []);
+  return words;
 }
 
 /** The selected cell is described first, because it is the user's latest request; then the lesson, then the player. */
 function useDescription(
+  words: Words | null,
   call: CallView,
   spot: Spot | null,
   step: number | null,
   taught: LessonStep | null,
 ): Description | null {
-  const described = useMemo(() => describe(call, spot, step), [call, spot, step]);
+  const described = useMemo(
+    () => words && describe(words, call, spot, step),
+    [words, call, spot, step],
+  );
   return spot === null ? (taught?.description ?? described) : described;
 }
 
 /** Describes the selected cell or the current step; returns null if the whole call should be described. */
-function describe(call: CallView, spot: Spot | null, step: number | null): Description | null {
-  if (call.picture === null) return describeFault(call, spot);
-  if (spot !== null) return describeCell(call.picture, spot);
-  return step === null || step === 0 ? null : describeStep(call.picture, step - 1);
+function describe(
+  words: Words,
+  call: CallView,
+  spot: Spot | null,
+  step: number | null,
+): Description | null {
+  if (call.picture === null) return words.describeFault(call, spot);
+  if (spot !== null) return words.describeCell(call.picture, spot);
+  return step === null || step === 0 ? null : words.describeStep(call.picture, step - 1);
 }
 
-const summaryAt = ({ picture, state }: CallView): readonly string[] =>
+const summaryAt = (words: Words, { picture, state }: CallView): readonly string[] =>
   picture === null
     ? []
-    : summaryOf(picture.explanation, picture.links.tuples, state.attributes["reduction"]);
+    : words.summaryOf(picture.explanation, picture.links.tuples, state.attributes["reduction"]);
 
 /** The code that finds fixes is loaded with the first error. */
 function useFixes(call: CallView): readonly Fix[] {

@@ -3,7 +3,8 @@
 import { resolve } from "ndscatter/operators";
 import type { JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
-import { operatorGroups, withOperator } from "../document/with-operator.ts";
+import { withOperator } from "../document/with-operator.ts";
+import { operatorGroups } from "../values/schema.ts";
 import { newestOf } from "../values/schema.ts";
 import type { State } from "../values/state.ts";
 import {

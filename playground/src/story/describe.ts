@@ -9,6 +9,7 @@ import type { Links, Tuple } from "../cells/links.ts";
 import { elementAt } from "../document/faults.ts";
 import { coordinatesOf } from "../values/shape.ts";
 import type { CallView } from "../cells/view.ts";
+import type { Preset } from "../examples/presets.ts";
 import { describeRead, describeSource } from "./describe-gather.ts";
 import { describeTarget, describeUpdate } from "./describe-scatter.ts";
 import { MOST_ARROWS, Vocabulary } from "./vocabulary.ts";
@@ -113,3 +114,13 @@ export function aloud(description: Description | null, tuples: readonly Tuple[])
   });
   return [description.title, ...lines].join(". ");
 }
+
+/** Returns the text for screen readers: the described cell, step or lesson sentence, or else the current example. */
+export const toHear = (
+  description: Description | null,
+  tuples: readonly Tuple[],
+  example: Pick<Preset, "question" | "note"> | null,
+): string =>
+  description === null && example !== null
+    ? `${example.question} ${example.note}`
+    : aloud(description, tuples);

@@ -10,6 +10,7 @@ import {
   type Role,
 } from "ndscatter";
 import { roleOf, typesOf } from "ndscatter/operators";
+import type { State } from "./state.ts";
 
 /** Returns the position of the input with this role, or -1. */
 export const rolePosition = ({ inputs }: OperatorVersion, role: Role): number =>
@@ -33,4 +34,21 @@ export function defaultText({ attributes }: OperatorVersion, name: string): stri
 export function firstText({ type, values, minimum = 0 }: AttributeSchema): string {
   if (values !== undefined) return values[0];
   return type === "boolean" ? "false" : type === "int" ? String(Math.max(minimum, 0)) : "";
+}
+
+/** Returns the available operators, each with its versions from newest to oldest. */
+export function operatorGroups(): {
+  domain: State["domain"];
+  op: string;
+  versions: OperatorVersion[];
+}[] {
+  const groups = new Map<string, OperatorVersion[]>();
+  for (const version of operators()) {
+    const key = `${version.domain}/${version.name}`;
+    groups.set(key, [version, ...(groups.get(key) ?? [])]);
+  }
+  return [...groups.values()].map((versions) => {
+    const [{ domain, name: op }] = versions;
+    return { domain, op, versions };
+  });
 }

@@ -12,15 +12,13 @@ import { ORIGIN, type Windows } from "../stage/use-corners.ts";
 import { laneProps } from "../stage/lanes.ts";
 import type { Session } from "../cells/session.ts";
 
-/** With `isMoving`, the picture shows the player's steps. */
-export type SceneOf = (isMoving: boolean) => Scene;
-
 /**
  * The maximum number of frames in an animation, because nobody watches longer. In a longer call, each frame covers
  * several steps.
  */
 const MOST_FRAMES = 60;
 
+/** With `isMoving`, the picture shows the player's steps. */
 export function sceneOf(
   session: Session,
   layout: Layout,

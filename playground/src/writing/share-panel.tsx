@@ -2,7 +2,10 @@
 
 import type { JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
+import type { Session } from "../cells/session.ts";
 import { toHash } from "../document/hash.ts";
+import type { Layout } from "../stage/layout.ts";
+import type { Windows } from "../stage/use-corners.ts";
 import type { State } from "../values/state.ts";
 import { isDark } from "../widgets/theme.tsx";
 import { asMarkdown } from "./as-markdown.ts";
@@ -13,12 +16,13 @@ import { embedCode } from "./embed-code.ts";
 import { linkRemark } from "./link-length.ts";
 import { usePacked } from "./use-packed.ts";
 import { copyPicture, copyText, savePicture } from "./save.ts";
-import type { SceneOf } from "./scene-of.ts";
+import { sceneOf } from "./scene-of.ts";
 import { toSVG } from "./svg.ts";
 
 export interface ShareProps {
-  readonly state: State;
-  readonly sceneOf: SceneOf;
+  readonly session: Session;
+  readonly layout: Layout;
+  readonly windows: Windows;
 }
 
 interface Kind {
@@ -43,7 +47,8 @@ const KINDS: readonly Kind[] = [
   { name: "PyTorch", print: asPyTorch },
 ];
 
-export function Share({ state, sceneOf }: ShareProps): JSX.Element {
+export function Share(props: ShareProps): JSX.Element {
+  const { state } = props.session;
   const [kind, setKind] = useState<Kind>(LINK);
   const [remark, setRemark] = useState("");
   const hash = usePacked(useMemo(() => toHash(state), [state]));
@@ -92,7 +97,7 @@ export function Share({ state, sceneOf }: ShareProps): JSX.Element {
           />
         </div>
       )}
-      <Pictures state={state} sceneOf={sceneOf} onRemark={setRemark} />
+      <Pictures {...props} onRemark={setRemark} />
       <p role="status">{remark}</p>
     </>
   );
@@ -102,10 +107,12 @@ interface PicturesProps extends ShareProps {
   onRemark(remark: string): void;
 }
 
-function Pictures({ state, sceneOf, onRemark }: PicturesProps): JSX.Element {
+function Pictures({ session, layout, windows, onRemark }: PicturesProps): JSX.Element {
+  const { state } = session;
   const theme = isDark() ? "dark" : "light";
   const name = `${state.op}-${state.opset}`;
-  const picture = (isMoving: boolean): string => toSVG(sceneOf(isMoving), theme);
+  const picture = (isMoving: boolean): string =>
+    toSVG(sceneOf(session, layout, windows, isMoving), theme);
   return (
     <div class="kinds" role="group" aria-label="the picture">
       <button type="button" onClick={() => void copyPicture(picture(false)).then(onRemark)}>

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { foundExamples } from "../../src/examples/examples-dialog.tsx";
+import { foundExamples } from "../../src/gallery/examples-dialog.tsx";
 import { EXAMPLES } from "../../src/examples/menu.ts";
 
 const ids = (words: string): string[] => foundExamples(words).map(({ id }) => id);

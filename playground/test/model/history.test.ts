@@ -7,17 +7,19 @@ import { DTYPES, operators, type DType } from "ndscatter";
 import { resolve } from "ndscatter/operators";
 import {
   documentOf,
-  grownShape,
-  withChoice,
   withExample,
+  withOpened,
+  withOwn,
+  type Document,
+} from "../../src/document/document.ts";
+import {
+  grownShape,
   withInputGiven,
   withInputShape,
   withInputText,
-  withOpened,
-  withOwn,
   withState,
-  type Document,
-} from "../../src/document/document.ts";
+} from "../../src/document/inputs.ts";
+import { withChoice } from "../../src/document/choose.ts";
 import { withDType, withValue } from "../../src/document/edit.ts";
 import {
   historyOf,

@@ -2,8 +2,9 @@
 
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import { EXAMPLES, START_GROUP } from "./menu.ts";
-import { CONFUSIONS_GROUP, type Preset } from "./presets.ts";
+import { EXAMPLES } from "../examples/menu.ts";
+import { CONFUSIONS_GROUP, type Preset } from "../examples/presets.ts";
+import { START_GROUP } from "../examples/start.ts";
 import { searchIn } from "../widgets/query.ts";
 import { Thumb } from "./thumb.tsx";
 

@@ -1,0 +1,4 @@
+/** All words about a call, which the page loads after its first picture. */
+
+export { describeCell, describeFault, describeStep, toHear } from "./describe.ts";
+export { summaryOf } from "./summary.ts";
