@@ -228,10 +228,7 @@ test("the first paint waits for the page and what the page names, and nothing el
     const scripts = [...document.querySelectorAll<HTMLScriptElement>("script[src]")];
     return {
       ms: paint.startTime,
-      // The lesson of a first visit is loaded while the page is painted; the paint does not wait for it.
-      files: entries
-        .map(({ name }) => name)
-        .filter((name) => !name.endsWith(".svg") && !name.includes("/lesson-")),
+      files: entries.map(({ name }) => name).filter((name) => !name.endsWith(".svg")),
       named: [...elements.map(({ href }) => href), ...scripts.map(({ src }) => src)],
     };
   });

@@ -15,6 +15,41 @@ test("the story writes complex values as cells do", async () => {
   assert.match(await page.locator(".story .title").innerText(), /^output\[0\] is 1\+2j$/);
 });
 
+test("a link shows what the call does, and the sender's question, in every width", async () => {
+  for (const width of [1440, 1024, 390, 320]) {
+    const viewport = { width, height: width < 400 ? 844 : 900 };
+    await using opened = await site.open(`${SUM}!ask=Why%20is%20row%201%20not%2080%3F`, {
+      viewport,
+    });
+    const { page } = opened;
+    const title = page.locator(".title-line");
+    assert.equal(await title.locator("h2").innerText(), "Row 1 gets two updates; add keeps both.");
+    assert.equal(await title.locator("p").innerText(), "“Why is row 1 not 80?”");
+    for (const part of await title.locator("h2, p").all()) {
+      assert.ok(await part.evaluate((one) => one.scrollHeight <= one.clientHeight + 1), `${width}`);
+    }
+    const route = page
+      .locator(".story")
+      .getByText(
+        "Each row of numbers goes to the row its index names. Two went to row 1, so they add up.",
+      );
+    assert.ok(await route.isVisible());
+    // Only the question is in the suffix, so nothing is compared.
+    assert.equal(await page.locator(".why").count(), 0);
+    await page.getByRole("button", { name: "Try with your own numbers" }).click();
+    await page.locator("dialog[open]").waitFor();
+  }
+});
+
+test("the question is asked where the link is shared", async () => {
+  await using opened = await site.open(SUM);
+  const { page } = opened;
+  await page.getByRole("button", { name: "Share" }).click();
+  await page.getByLabel("Your question, which the receiver sees first").fill("Why 81?");
+  const link = await page.getByLabel("code").inputValue();
+  assert.match(link, /!ask=Why%2081%3F$/);
+});
+
 test("a text that is cut ends with a whole character", async () => {
   const text = "💥💥💥💥💥💥💥💥💥";
   const hash = `ai.onnx/GatherElements/13;string:1:${encodeURIComponent(text)};int64:1:0`;

@@ -3,7 +3,7 @@
 import { f32, i64 } from "./example.ts";
 import { CONFUSIONS_GROUP, PRESETS, type Preset } from "./presets.ts";
 
-/** The name of the menu group whose calls have lessons. */
+/** The name of the menu group for a first visit. */
 export const START_GROUP = "Start here";
 
 /** The call shown when the page opens. */

@@ -3,7 +3,7 @@
 import type { JSX } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { useCorners } from "../stage/use-corners.ts";
-import { useFirstVisit, useKeys } from "./use-keys.ts";
+import { useKeys } from "./use-keys.ts";
 import { later } from "../widgets/later.tsx";
 import type { Panel } from "./panels.tsx";
 import { PlayButton, Player } from "../story/player.tsx";
@@ -23,6 +23,7 @@ import { suffixIn } from "../document/hash.ts";
 import type { State } from "../values/state.ts";
 import { visible } from "../values/visible.ts";
 import type { Asked, WhyProps } from "../why/use-why.ts";
+import { withoutQuestion, withQuestion } from "../writing/question.ts";
 
 const WhyPanel = later<WhyProps>(async () => (await import("../why/why-panel.tsx")).Why);
 
@@ -48,7 +49,6 @@ export function App(): JSX.Element {
   const isFrame = isEmbedded();
   useTravel(session);
   useKeys(session, () => setPanel("Help"));
-  useFirstVisit(session, isFrame);
   const classes = ["page", isFrame ? "embedded" : "", asked === undefined ? "" : "asking"];
   return (
     <div class={classes.join(" ").trim()} data-edition={edition}>
@@ -87,7 +87,7 @@ export function App(): JSX.Element {
 
 /** Returns the output for comparison that the URL contains. */
 function askedByAddress(): Asked {
-  const link = suffixIn(location.hash);
+  const link = withoutQuestion(suffixIn(location.hash));
   return link === "" ? undefined : { actual: null, link };
 }
 
@@ -152,7 +152,7 @@ function Side({ session, asked, isFrame, onAsk }: SideProps): JSX.Element {
             explanation={explanation}
             actual={asked.actual}
             link={asked.link}
-            onAddress={session.page.compare}
+            onAddress={(suffix) => session.page.compare(withQuestion(suffix, session.asked))}
             onRule={others.setRule}
             onActual={others.setActual}
             onClose={() => {

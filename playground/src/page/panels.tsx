@@ -3,7 +3,6 @@
 import type { JSX } from "preact";
 import { Dialog } from "../widgets/dialog.tsx";
 import type { ExamplesProps } from "../examples/examples-dialog.tsx";
-import type { HelpProps } from "./help.tsx";
 import type { OpenProps } from "../reading/open-file.tsx";
 import type { Files } from "../reading/use-files.ts";
 import { later } from "../widgets/later.tsx";
@@ -15,7 +14,7 @@ const Examples = later<ExamplesProps>(
   async () => (await import("../examples/examples-dialog.tsx")).Examples,
 );
 const Open = later<OpenProps>(async () => (await import("../reading/open-file.tsx")).Open);
-const Help = later<HelpProps>(async () => (await import("./help.tsx")).Help);
+const Help = later(async () => (await import("./help.tsx")).Help);
 const Share = later<ShareProps>(async () => (await import("../writing/share-panel.tsx")).Share);
 
 export type Panel = "Examples" | "Open" | "Share" | "Help";
@@ -30,7 +29,7 @@ interface PanelsProps {
 }
 
 export function Panels({ session, sceneOf, files, panel, onClose }: PanelsProps): JSX.Element {
-  const { state, preset, hasOwn, showPreset, showOwn, lesson } = session;
+  const { state, preset, hasOwn, showPreset, showOwn } = session;
   const common = (label: Panel) => ({ label, isOpen: panel === label, onClose });
   return (
     <>
@@ -52,17 +51,7 @@ export function Panels({ session, sceneOf, files, panel, onClose }: PanelsProps)
         content={(close) => <Open files={files} close={close} />}
       />
       <Dialog {...common("Share")} content={() => <Share state={state} sceneOf={sceneOf} />} />
-      <Dialog
-        {...common("Help")}
-        content={(close) => (
-          <Help
-            onLesson={(id) => {
-              lesson.choose(id);
-              close();
-            }}
-          />
-        )}
-      />
+      <Dialog {...common("Help")} content={() => <Help />} />
     </>
   );
 }

@@ -3,17 +3,19 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Fix } from "../document/fixes.ts";
 import { EXAMPLES } from "../examples/menu.ts";
+import type { Preset } from "../examples/presets.ts";
 import type { TensorId } from "../stage/layout.ts";
 import type { Tuple } from "../cells/links.ts";
+import { routeOf } from "../story/route.ts";
 import { summaryOf } from "../story/summary.ts";
 import { aloud, describeCell, describeFault, describeStep } from "../story/describe.ts";
-import type { LessonStep } from "../story/lesson.ts";
-import { useLesson } from "../story/use-lesson.ts";
+import { suffixIn } from "../document/hash.ts";
 import { usePage } from "../document/use-page.ts";
 import { usePicture, useSpots, useTensors, type OutputRule } from "../cells/use-picture.ts";
 import type { ShownActual } from "../why/use-why.ts";
 import type { CallView, Picture } from "../cells/view.ts";
 import type { Description, Spot } from "../story/vocabulary.ts";
+import { questionIn } from "../writing/question.ts";
 
 const NO_TUPLES: readonly Tuple[] = [];
 const NO_FIXES: readonly Fix[] = [];
@@ -27,13 +29,10 @@ export function useSession() {
   const last = useRef<Picture | null>(null);
   /** A counter that increases when another call is shown. */
   const generation = useRef(0);
-  /** Ends the lesson, because a change invalidates the lesson. */
-  const leaveLesson = useRef(() => {});
-  const { step, isPlaying, setPlaying, goStep, onStep, reset } = usePlayed(spots, leaveLesson);
+  const { step, isPlaying, setPlaying, onStep, reset } = usePlayed(spots);
   const { shown, page, ...visit } = usePage((change) => {
     reset();
     others.clear();
-    leaveLesson.current();
     if (change === "link" || change === "example" || change === "file") {
       last.current = null;
       generation.current++;
@@ -46,9 +45,8 @@ export function useSession() {
   // The number of steps that are shown.
   const at = drawn.isStale ? count : Math.min(step ?? count, count);
   const tensors = useTensors(drawn, page, at, others);
-  const lesson = useLesson(call.picture, step, goStep, visit.showPreset);
-  leaveLesson.current = lesson.leave;
-  const description = useDescription(call, spot, step, lesson.now);
+  const { asked, example } = useTitle(shown, generation.current);
+  const description = useMemo(() => describe(call, spot, step), [call, spot, step]);
   return {
     ...visit,
     page,
@@ -59,6 +57,10 @@ export function useSession() {
     explanation: call.explanation,
     fixes: useFixes(call),
     summary: useMemo(() => summaryAt(call), [call]),
+    route: useMemo(() => (call.picture === null ? "" : routeOf(call.picture.explanation)), [call]),
+    headline: useMemo(() => headlineOf(call), [call]),
+    asked,
+    example,
     generation: generation.current,
     links,
     tuples,
@@ -73,58 +75,49 @@ export function useSession() {
     onSpot,
     onScrub: useScrub(picture, onStep),
     description,
-    lesson,
-    toHear: isPlaying || pointed !== null ? "" : toHear(description, tuples, shown.preset),
+    toHear: isPlaying || pointed !== null ? "" : toHear(description, tuples, example),
     others,
     verb: verbOf(picture),
   };
 }
 
-/** Returns the text for screen readers: the described cell, step or lesson sentence, or else the current example. */
+/** Returns the sender's question, which a changed call no longer shows, or else the example whose question is the title. */
+function useTitle(
+  { preset, isLinked, edition }: ReturnType<typeof usePage>["shown"],
+  generation: number,
+): { readonly asked: string; readonly example: Preset | null } {
+  const question = useMemo(() => questionIn(suffixIn(location.hash)), [generation]);
+  const asked = isLinked || edition === 0 ? question : "";
+  const found = EXAMPLES.find(({ id }) => id === preset) ?? null;
+  return { asked, example: asked === "" ? found : null };
+}
+
+/** Returns the text for screen readers: the described cell or step, or else the current example. */
 function toHear(
   description: Description | null,
   tuples: readonly Tuple[],
-  preset: string | null,
+  example: Preset | null,
 ): string {
-  const example = EXAMPLES.find(({ id }) => id === preset);
-  return description === null && example !== undefined
+  return description === null && example !== null
     ? `${example.question} ${example.note}`
     : aloud(description, tuples);
 }
 
 /** Moving to a step deselects the cell, so that the step is described. */
-function usePlayed(
-  { setFocused, setPointed }: ReturnType<typeof useSpots>,
-  leaveLesson: { readonly current: () => void },
-) {
+function usePlayed({ setFocused, setPointed }: ReturnType<typeof useSpots>) {
   /** The player's current step; null while all steps are shown. */
   const [step, setStep] = useState<number | null>(null);
   const [isPlaying, setPlaying] = useState(false);
-  const goStep = useCallback((next: number | null) => {
+  const onStep = useCallback((next: number) => {
     setFocused(null);
     setPointed(null);
     setStep(next);
-  }, []);
-  const onStep = useCallback((next: number) => {
-    leaveLesson.current();
-    goStep(next);
   }, []);
   const reset = (): void => {
     setStep(null);
     setPlaying(false);
   };
-  return { step, isPlaying, setPlaying, goStep, onStep, reset };
-}
-
-/** The selected cell is described first, because it is the user's latest request; then the lesson, then the player. */
-function useDescription(
-  call: CallView,
-  spot: Spot | null,
-  step: number | null,
-  taught: LessonStep | null,
-): Description | null {
-  const described = useMemo(() => describe(call, spot, step), [call, spot, step]);
-  return spot === null ? (taught?.description ?? described) : described;
+  return { step, isPlaying, setPlaying, onStep, reset };
 }
 
 const linksIn = (picture: Picture | null) => ({
@@ -135,6 +128,14 @@ const linksIn = (picture: Picture | null) => ({
 
 const summaryAt = ({ picture, state }: CallView): readonly string[] =>
   picture === null ? [] : summaryOf(picture.explanation, state.attributes["reduction"]);
+
+/** Returns what the call does, or that it fails, as one sentence. */
+function headlineOf(call: CallView): string {
+  const [first] = summaryAt(call);
+  if (first !== undefined) return first;
+  const { size: count } = new Set(call.faults.map(({ sentence }) => sentence));
+  return `No output, because of ${count === 1 ? "one error" : `${count} errors`}.`;
+}
 
 /** The code that finds fixes is loaded with the first error. */
 function useFixes(call: CallView): readonly Fix[] {

@@ -30,33 +30,16 @@ interface FrameProps {
   readonly corner: Corner;
 }
 
-export function Frame({ session, layout, lane, corner }: FrameProps): JSX.Element {
-  const boxes = rangesOf(session, lane).flatMap(
-    (range) => boxOf(range, layout, lane, corner) ?? [],
+export function Frame({ session, layout, lane, corner }: FrameProps): JSX.Element | null {
+  const { picture } = session;
+  const range =
+    picture === null ? null : touchedBy(picture, orderOf(session), lane.role, lane.shape);
+  const box = range === null ? null : boxOf(range, layout, lane, corner);
+  if (box === null) return null;
+  const style = Object.fromEntries(
+    Object.entries(box).map(([name, pixels]) => [name, `${pixels}px`]),
   );
-  return (
-    <>
-      {boxes.map((box) => {
-        const style = Object.fromEntries(
-          Object.entries(box).map(([name, pixels]) => [name, `${pixels}px`]),
-        );
-        return (
-          <div class="frame" key={`${box.left},${box.top}`} style={style} aria-hidden="true" />
-        );
-      })}
-    </>
-  );
-}
-
-/** Returns a tensor's highlighted elements: those of the selected cell, or else of the lesson, or else of the step. */
-function rangesOf(session: Session, { id, role, shape }: Lane): readonly Range[] {
-  const { picture, spot, lesson } = session;
-  if (picture === null) return [];
-  if (spot === null && lesson.now !== null) {
-    return lesson.now.frames.filter(({ tensor }) => tensor === id);
-  }
-  const range = touchedBy(picture, orderOf(session), role, shape);
-  return range === null ? [] : [range];
+  return <div class="frame" style={style} aria-hidden="true" />;
 }
 
 /** Returns the box around elements of a tensor; null if none is in view. */

@@ -4,6 +4,7 @@ import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
 import { MOST_LETTERS, type Tuple } from "../cells/links.ts";
 import { FAULTS_ID } from "../stage/lane.tsx";
+import { isEmbedded } from "../stage/use-room.ts";
 import { visible } from "../values/visible.ts";
 import type { Session } from "../page/use-session.ts";
 import { greyIn } from "./grey.ts";
@@ -13,11 +14,10 @@ import { withCode } from "./with-code.tsx";
 const MOST_FAULTS = 4;
 
 export function Story({ session }: { readonly session: Session }): JSX.Element {
-  const { tuples, isStale, lesson } = session;
-  // A sentence is omitted if a lesson shows it above the stage or the list of errors contains it.
+  const { tuples, isStale } = session;
+  // A sentence is omitted if the list of errors contains it.
   const isSaid = ({ title }: Description): boolean =>
-    title === lesson.now?.description.title ||
-    (isStale && session.call.faults.some(({ sentence }) => sentence === title));
+    isStale && session.call.faults.some(({ sentence }) => sentence === title);
   const { description: described } = session;
   const description = described === null || isSaid(described) ? null : described;
   return (
@@ -91,15 +91,18 @@ function Wrong({ session: { call, fixes, page } }: { readonly session: Session }
 }
 
 function Summary({ session }: { readonly session: Session }): JSX.Element {
-  const { summary, picture } = session;
+  const { summary, picture, route, example } = session;
+  // The title has the first sentence, except above an example, whose title is a question, and in a frame without title.
+  const isTitled = example === null && !isEmbedded();
+  const [first, ...others] = isTitled
+    ? [route, ...summary.slice(1)]
+    : [summary[0], route, ...summary.slice(1)];
+  const rest = others.filter((one) => one !== "").join(" ");
   const grey = useMemo(() => (picture === null ? null : greyIn(picture)), [picture]);
   return (
     <>
-      {summary.map((sentence, number) => (
-        <p key={sentence} class={number === 0 ? "title" : undefined}>
-          {withCode(sentence)}
-        </p>
-      ))}
+      {first !== undefined && first !== "" && <p class="title">{withCode(first)}</p>}
+      {rest !== "" && <p>{withCode(rest)}</p>}
       {grey !== null && <p class="hint">{grey}</p>}
       <p class="hint of-mouse">
         Point at a cell to see where its value comes from; double-click or type to edit.

@@ -42,8 +42,8 @@ function scatterSentences(
   const first =
     repeats === 0
       ? targets === 1
-        ? `${oneName(story, shape)} receives one update.`
-        : `${targets} ${unitOf(addressed, shape)}s receive one update each.`
+        ? `${oneName(story, shape)} gets one update.`
+        : `${targets} ${unitOf(addressed, shape)}s get one update each.`
       : `${repeated(summary, shape, addressed, RECEIVED)}; ${meaningOf(story, called)}.`;
   const base =
     reduction !== "none" && !includeSelf ? "The old values of the targets are not used." : null;
@@ -97,8 +97,8 @@ interface Words {
 }
 
 const RECEIVED: Words = {
-  one: "receives",
-  several: "receive",
+  one: "gets",
+  several: "get",
   times: (count) => `${inWords(count)} updates`,
   often: "more than one update",
   each: " each",

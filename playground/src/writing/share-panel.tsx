@@ -11,6 +11,7 @@ import { asPyTorch } from "./as-pytorch.ts";
 import { asTypeScript } from "./as-typescript.ts";
 import { Embed } from "./embed.tsx";
 import { linkRemark } from "./link-length.ts";
+import { LONGEST_QUESTION, withQuestion } from "./question.ts";
 import { usePacked } from "./use-packed.ts";
 import { copyPicture, copyText, savePicture } from "./save.ts";
 import type { SceneOf } from "./scene-of.ts";
@@ -43,7 +44,10 @@ const KINDS: readonly Kind[] = [
 export function Share({ state, sceneOf }: ShareProps): JSX.Element {
   const [kind, setKind] = useState<Kind>(LINK);
   const [remark, setRemark] = useState("");
-  const hash = usePacked(useMemo(() => toHash(state), [state]));
+  const [question, setQuestion] = useState("");
+  const hash = usePacked(
+    useMemo(() => toHash(state) + withQuestion("", question), [state, question]),
+  );
   const text = printed(kind, state, `${pageAddress()}#${hash}`);
   return (
     <>
@@ -75,6 +79,7 @@ export function Share({ state, sceneOf }: ShareProps): JSX.Element {
             spellcheck={false}
           />
           {kind === LINK && <p class="share-length">{linkRemark(text)}</p>}
+          {kind === LINK && <Question text={question} onText={setQuestion} />}
           <div class="kinds">
             <button type="button" class="main" onClick={() => void copyText(text).then(setRemark)}>
               Copy
@@ -87,6 +92,23 @@ export function Share({ state, sceneOf }: ShareProps): JSX.Element {
     </>
   );
 }
+
+interface QuestionProps {
+  readonly text: string;
+  onText(text: string): void;
+}
+
+const Question = ({ text, onText }: QuestionProps): JSX.Element => (
+  <label class="share-question">
+    Your question, which the receiver sees first
+    <input
+      type="text"
+      maxLength={LONGEST_QUESTION}
+      value={text}
+      onInput={(event) => onText(event.currentTarget.value)}
+    />
+  </label>
+);
 
 interface PicturesProps extends ShareProps {
   onRemark(remark: string): void;
