@@ -82,16 +82,17 @@ test("Space plays, arrows step, and the picture of each step is that of the libr
   );
 });
 
-test("a cell of the output gets its letter when its update is carried out", async () => {
-  const hash = "ai.onnx/ScatterElements/18;float32:2,2:0*4;int64:2,2:0,1,1,0;float32:2,2:1,2,3,4";
+test("a letter of one cell carries its tab, and the output of a gather gets it when the element is read", async () => {
+  const hash = "ai.onnx/GatherElements/13;float32:2,2:5,6,7,8;int64:2,2:0,-1,1,0";
   await using opened = await site.open(hash);
   const { page } = opened;
-  const letters = page.locator("[data-tensor=output] .letters");
-  assert.deepEqual(await letters.allInnerTexts(), ["A", "D", "C", "B"]);
+  const letters = page.locator("[data-tensor=output] .tab");
+  assert.deepEqual(await letters.allInnerTexts(), ["←0", "←1", "←1", "←0"]);
   await page.keyboard.press("ArrowRight");
-  assert.deepEqual(await letters.allInnerTexts(), ["A"]);
+  assert.deepEqual(await letters.allInnerTexts(), ["←0"]);
   await page.keyboard.press("ArrowRight");
-  assert.deepEqual(await letters.allInnerTexts(), ["A", "B"]);
+  assert.deepEqual(await letters.allInnerTexts(), ["←0", "←1"]);
+  assert.deepEqual(await page.locator("[data-tensor='1'] .tab").allInnerTexts(), ["→1"]);
 });
 
 /** The box of an element, as whole pixels. */

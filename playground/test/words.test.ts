@@ -102,7 +102,10 @@ test("what is wrong is said and mended also while something is compared", async 
   await using opened = await site.open(SUM.replace("1,-1,1", "1,9,1"));
   const { page } = opened;
   await page.getByRole("button", { name: "Compare" }).click();
-  await page.getByText(/indices\[1, 0\] is 9/).waitFor({ timeout: 5000 });
+  await page
+    .locator(".faults")
+    .getByText(/indices\[1, 0\] is 9/)
+    .waitFor({ timeout: 5000 });
   await page.getByRole("button", { name: "clamp to 3" }).click();
   await page.getByText(/indices\[1, 0\] is 9/).waitFor({ state: "detached" });
   assert.deepEqual(await cellsOf(page, 1), ["1", "3", "1"]);
@@ -171,5 +174,75 @@ test("on a low screen the result of a comparison and its cause are in sight at o
   for (const one of [panel.locator(".why-verdict"), cause]) {
     const box = await one.boundingBox();
     assert.ok(box !== null && box.y > 370 && box.y + box.height < 768, JSON.stringify(box));
+  }
+});
+
+test("in every layout, a line leads from each update to its row, and the verb stands where updates meet", async () => {
+  for (const [width, height] of [
+    [1440, 900],
+    [1024, 768],
+    [390, 844],
+    [320, 844],
+  ] as const) {
+    for (const op of ["ScatterND", "GatherND"]) {
+      const hash =
+        op === "ScatterND" ? SUM : "ai.onnx/GatherND/13;float32:4,3:0*12;int64:3,1:1,-1,1";
+      await using opened = await site.open(hash, { viewport: { width, height } });
+      const { page } = opened;
+      // By target, the ends of the lines.
+      const heads = await page.$$eval(".wire .head", (all) =>
+        all.map((one) => {
+          const { top, bottom, right } = one.getBoundingClientRect();
+          return { y: (top + bottom) / 2, right };
+        }),
+      );
+      const cells = await page.$$eval("[data-tensor='0'] td[data-element]", (all) =>
+        all.map((one) => {
+          const { top, bottom, left } = one.getBoundingClientRect();
+          return { y: (top + bottom) / 2, left };
+        }),
+      );
+      for (const [row, count] of [
+        [1, 2],
+        [3, 1],
+      ]) {
+        const { y, left } = cells[row * 3];
+        const here = heads.filter((one) => Math.abs(one.y - y) < 2 && one.right < left);
+        const wanted = op === "ScatterND" ? count : 1;
+        assert.ok(here.length >= wanted, `${op} ${width}: ${here.length} lines to row ${row}`);
+      }
+      if (op === "ScatterND")
+        assert.match(await page.locator(".stage").innerText(), /2× add|⇓ add/);
+    }
+  }
+});
+
+test("an error stands in a bubble beside its cell, until another cell is pointed at", async () => {
+  for (const viewport of [
+    { width: 1440, height: 900 },
+    { width: 390, height: 844 },
+    { width: 320, height: 568 },
+  ]) {
+    for (const [hash, id] of [
+      [SUM.replace("1,-1,1", "1,9,1"), "1-1"],
+      [SUM.replace("80,90", "80,x"), "2-8"],
+      [SUM.replace("float32:4,3:0", "float32:4,3:many"), "0-0"],
+    ]) {
+      await using opened = await site.open(hash, { viewport });
+      const { page } = opened;
+      const bubble = await page.locator(".bubble").boundingBox();
+      const cell = await page.locator(`#cell-${id}`).boundingBox();
+      assert.ok(bubble !== null && cell !== null);
+      assert.ok(bubble.x >= 0 && bubble.x + bubble.width <= viewport.width, JSON.stringify(bubble));
+      const below = bubble.y + bubble.height / 2 - cell.y - cell.height / 2;
+      assert.ok(Math.abs(below) < 4, `${id} at ${viewport.width}: ${below}`);
+      const away = Math.min(
+        Math.abs(bubble.x - cell.x - cell.width),
+        Math.abs(cell.x - bubble.x - bubble.width),
+      );
+      assert.ok(away < 16, `${away} pixels away`);
+      await page.locator("#cell-1-0").focus();
+      assert.equal(await page.locator(".bubble").count(), 0);
+    }
   }
 });

@@ -29,8 +29,8 @@ export const Help = (): JSX.Element => (
     <p>
       Cells of the same colour belong to the same target: an element or slice of data that indices
       name. Stripes mark a target that several updates share. Grey marks an index with several
-      targets or none, or a target without its own colour. Letters name index tuples, in the order
-      in which they are applied. In shapes, ++ joins two lists: [3] ++ [2] is [3, 2].
+      targets or none, or a target without its own colour. A tab such as → 3 names the row that an
+      index means; -1 is the last row. In shapes, ++ joins two lists: [3] ++ [2] is [3, 2].
     </p>
     <table>
       <tbody>

@@ -5,7 +5,6 @@ import type { Fix } from "../document/fixes.ts";
 import { EXAMPLES } from "../examples/menu.ts";
 import type { Preset } from "../examples/presets.ts";
 import type { TensorId } from "../stage/layout.ts";
-import type { Tuple } from "../cells/links.ts";
 import { routeOf } from "../story/route.ts";
 import { summaryOf } from "../story/summary.ts";
 import { aloud, describeCell, describeFault, describeStep } from "../story/describe.ts";
@@ -17,7 +16,6 @@ import type { CallView, Picture } from "../cells/view.ts";
 import type { Description, Spot } from "../story/vocabulary.ts";
 import { questionIn } from "../writing/question.ts";
 
-const NO_TUPLES: readonly Tuple[] = [];
 const NO_FIXES: readonly Fix[] = [];
 
 export type Session = ReturnType<typeof useSession>;
@@ -41,7 +39,8 @@ export function useSession() {
   });
   const drawn = usePicture(shown.state, last);
   const { call, picture } = drawn;
-  const { links, tuples, count } = linksIn(picture);
+  const links = picture?.links ?? null;
+  const count = links?.count ?? 0;
   // The number of steps that are shown.
   const at = drawn.isStale ? count : Math.min(step ?? count, count);
   const tensors = useTensors(drawn, page, at, others);
@@ -63,7 +62,6 @@ export function useSession() {
     example,
     generation: generation.current,
     links,
-    tuples,
     count,
     step,
     at,
@@ -75,7 +73,7 @@ export function useSession() {
     onSpot,
     onScrub: useScrub(picture, onStep),
     description,
-    toHear: isPlaying || pointed !== null ? "" : toHear(description, tuples, example),
+    toHear: isPlaying || pointed !== null ? "" : toHear(description, example),
     others,
     verb: verbOf(picture),
   };
@@ -93,14 +91,10 @@ function useTitle(
 }
 
 /** Returns the text for screen readers: the described cell or step, or else the current example. */
-function toHear(
-  description: Description | null,
-  tuples: readonly Tuple[],
-  example: Preset | null,
-): string {
+function toHear(description: Description | null, example: Preset | null): string {
   return description === null && example !== null
     ? `${example.question} ${example.note}`
-    : aloud(description, tuples);
+    : aloud(description);
 }
 
 /** Moving to a step deselects the cell, so that the step is described. */
@@ -119,12 +113,6 @@ function usePlayed({ setFocused, setPointed }: ReturnType<typeof useSpots>) {
   };
   return { step, isPlaying, setPlaying, onStep, reset };
 }
-
-const linksIn = (picture: Picture | null) => ({
-  links: picture?.links ?? null,
-  tuples: picture?.links.tuples ?? NO_TUPLES,
-  count: picture?.links.count ?? 0,
-});
 
 const summaryAt = ({ picture, state }: CallView): readonly string[] =>
   picture === null ? [] : summaryOf(picture.explanation, state.attributes["reduction"]);

@@ -8,6 +8,7 @@ import { bandOf, MINIMAP, type Corner, type Lane, type Layout } from "./layout.t
 import { HEADS, SPACING } from "./metrics.ts";
 import type { Session } from "../page/use-session.ts";
 import { touchedBy, type Range } from "../cells/touched.ts";
+import { visible } from "../values/visible.ts";
 
 interface Box {
   readonly left: number;
@@ -41,6 +42,41 @@ export function Frame({ session, layout, lane, corner }: FrameProps): JSX.Elemen
   );
   return <div class="frame" style={style} aria-hidden="true" />;
 }
+
+/** Shows the first error of a tensor's cells beside its cell, until another cell is pointed at. */
+export function Bubble({ session, layout, lane, corner }: FrameProps): JSX.Element | null {
+  const { inputs, spot } = session;
+  const { id } = lane;
+  const [fault] = id === "output" ? [] : inputs[id].cells.faults;
+  if (fault === undefined) return null;
+  const [element, sentence] = fault;
+  const isElsewhere = spot !== null && (spot.tensor !== id || spot.element !== element);
+  const box = boxOf({ begin: element, end: element + 1 }, layout, lane, corner);
+  if (isElsewhere || box === null) return null;
+  const { tiers, lanes } = layout;
+  const tier = tiers.find((one) => one.includes(lanes.indexOf(lane))) ?? [];
+  // Right of a tier's last table, the screen may end.
+  const isLast =
+    tier.length > 1
+      ? tier.at(-1) === lanes.indexOf(lane)
+      : box.left + box.width / 2 > lane.width / 2;
+  const side = isLast
+    ? { right: `${lane.width - box.left + GAP}px` }
+    : { left: `${box.left + box.width + GAP}px` };
+  return (
+    <p
+      class={`bubble${isLast ? " before" : ""}`}
+      style={{ ...side, top: `${box.top + box.height / 2}px` }}
+      // The story announces the error.
+      aria-hidden="true"
+    >
+      {visible(sentence.replace(/^[\w-]+-\d+: /, ""))}
+    </p>
+  );
+}
+
+/** The distance between a cell and its bubble, in pixels. */
+const GAP = 8;
 
 /** Returns the box around elements of a tensor; null if none is in view. */
 export function boxOf(

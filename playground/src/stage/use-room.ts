@@ -8,7 +8,8 @@ import { SMALLEST } from "./metrics.ts";
 import type { State } from "../values/state.ts";
 import type { OperatorVersion } from "ndscatter";
 import { roleOf } from "ndscatter/operators";
-import { lettersOf } from "../cells/letters.ts";
+import { tabsOf } from "../cells/tabs.ts";
+import { tabWidth } from "./sheet.tsx";
 import type { Picture } from "../cells/view.ts";
 
 /**
@@ -118,20 +119,20 @@ const widthFor = (length: number, role: string): number => {
   return WIDTHS.find((width) => Math.max(length, least) <= width) ?? 12;
 };
 
-/** The width of an update's letter and the space before it, in characters of a value. */
-const LETTER = 0.7;
-const BEFORE_LETTERS = 0.3;
-
-/** Returns the number of characters to reserve for letters and for positive equivalents of negative indices. */
-function roomBeside(role: string, picture: Picture | null, size: number): number {
+/** Returns the number of characters to reserve for tabs. */
+function roomBeside(role: string, picture: Picture | null, shape: readonly number[]): number {
   if (role === "indices") return 2;
   if (picture === null) return 1;
-  const letters = [...lettersOf(picture.links, role, size).values()];
-  return Math.max(1, LETTER * longest(letters) + BEFORE_LETTERS);
+  const tabs = [...tabsOf(picture.links, picture.state.op, role, shape).values()];
+  return Math.max(1, ...tabs.map(tabWidth));
 }
 
-const digitsFor = (texts: readonly string[], role: string, picture: Picture | null): number =>
-  Math.min(12, widthFor(longest(texts), role) + roomBeside(role, picture, texts.length));
+const digitsFor = (
+  texts: readonly string[],
+  role: string,
+  picture: Picture | null,
+  shape: readonly number[],
+): number => Math.min(12, widthFor(longest(texts), role) + roomBeside(role, picture, shape));
 
 interface Shown {
   readonly state: State;
@@ -160,9 +161,9 @@ export function useLayout(
         key,
         digits: [
           ...state.inputs.map((text, position) =>
-            digitsFor(text?.values ?? [], role(position), picture),
+            digitsFor(text?.values ?? [], role(position), picture, text?.shape ?? []),
           ),
-          digitsFor(picture?.printed.texts ?? [], "output", picture),
+          digitsFor(picture?.printed.texts ?? [], "output", picture, outputShape ?? []),
         ],
       };
     }

@@ -6,7 +6,7 @@ import { capital, inWords, nameOf } from "./target-names.ts";
 type Story = ScatterStory | GatherStory;
 
 /** Returns the sentence; an empty text for a call with errors or without updates. */
-export function routeOf({ story, inputs }: Explanation): string {
+export function routeOf({ story, inputs, version }: Explanation): string {
   const shape = inputs.find(({ role }) => role === "data")?.tensor?.shape;
   if (story === null || shape === undefined || story.summary.count === 0) return "";
   const entry = story.kind === "gather" ? story.reads.at(0) : story.updates.at(0);
@@ -16,6 +16,10 @@ export function routeOf({ story, inputs }: Explanation): string {
     story.kind === "scatter"
       ? `Each ${unit.part} goes to ${place}.`
       : `Each ${unit.target} of the output comes from ${place}.`;
+  // The index names only the first position, from which a sequence continues.
+  if (version?.name === "TensorScatter") {
+    return "Each sequence is written from the position its index names. It replaces what was there.";
+  }
   const [most] = story.summary.most;
   const meeting =
     story.summary.repeats === 0 || most === undefined

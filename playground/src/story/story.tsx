@@ -2,7 +2,6 @@
 
 import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
-import { MOST_LETTERS, type Tuple } from "../cells/links.ts";
 import { FAULTS_ID } from "../stage/lane.tsx";
 import { isEmbedded } from "../stage/use-room.ts";
 import { visible } from "../values/visible.ts";
@@ -14,7 +13,7 @@ import { withCode } from "./with-code.tsx";
 const MOST_FAULTS = 4;
 
 export function Story({ session }: { readonly session: Session }): JSX.Element {
-  const { tuples, isStale } = session;
+  const { isStale } = session;
   // A sentence is omitted if the list of errors contains it.
   const isSaid = ({ title }: Description): boolean =>
     isStale && session.call.faults.some(({ sentence }) => sentence === title);
@@ -23,7 +22,7 @@ export function Story({ session }: { readonly session: Session }): JSX.Element {
   return (
     <section class="story" aria-label="story">
       {description !== null ? (
-        <Cell description={description} tuples={tuples} />
+        <Cell description={description} />
       ) : isStale ? (
         <Wrong session={session} />
       ) : (
@@ -34,22 +33,13 @@ export function Story({ session }: { readonly session: Session }): JSX.Element {
   );
 }
 
-function Cell({
-  description,
-  tuples,
-}: {
-  readonly description: Description;
-  readonly tuples: readonly Tuple[];
-}): JSX.Element {
+function Cell({ description }: { readonly description: Description }): JSX.Element {
   return (
     <>
       <p class="title">{visible(description.title)}</p>
       <ol>
-        {description.lines.map(({ tuple, text, result }, number) => (
+        {description.lines.map(({ text, result }, number) => (
           <li key={number}>
-            {tuple !== null && tuples[tuple] !== undefined && tuples.length <= MOST_LETTERS && (
-              <b class="letter">{tuples[tuple].letter}</b>
-            )}
             <span>
               {visible(text)}
               {result !== undefined && <code class="result">{visible(result)}</code>}
@@ -103,12 +93,11 @@ function Summary({ session }: { readonly session: Session }): JSX.Element {
     <>
       {first !== undefined && first !== "" && <p class="title">{withCode(first)}</p>}
       {rest !== "" && <p>{withCode(rest)}</p>}
-      {grey !== null && <p class="hint">{grey}</p>}
       <p class="hint of-mouse">
-        Point at a cell to see where its value comes from; double-click or type to edit.
+        {grey} Point at a cell to see where it comes from; type to change it.
       </p>
       <p class="hint of-finger">
-        Tap a cell to see where its value comes from. Tap it twice to change it.
+        {grey} Tap a cell to see where its value comes from. Tap it twice to change it.
       </p>
     </>
   );

@@ -156,7 +156,7 @@ function drawCell(box: Box, at: number, { lane, own }: Placed, drawing: Drawing)
   const { cells } = own;
   const place = `x="${round(box.x)}" y="${round(box.y)}" width="${box.width}" height="${box.height}" rx="3"`;
   const faces = lane.id === "output" && scene.frames.length > 0 ? scene.frames : [cells];
-  const letter = cells.letters.get(at) ?? "";
+  const tab = cells.tabs.get(at) ?? "";
   const one = (frame: (typeof faces)[number]): string => {
     const tint = frame.tints[at] ?? -1;
     const isShared = (frame.hits?.[at] ?? 0) > 1;
@@ -173,7 +173,7 @@ function drawCell(box: Box, at: number, { lane, own }: Placed, drawing: Drawing)
     const small = `fill="${colours.soft}" font-size="9" text-anchor="end"`;
     return [
       tint < 0 ? "" : `<rect ${place} ${fill} stroke="${hue}"/>`,
-      tint < 0 || letter === "" ? "" : text(box.x + box.width - 3, box.y + 10, letter, small),
+      tint < 0 || tab === "" ? "" : text(box.x + box.width - 3, box.y + 10, tab, small),
       shown === value ? content : `<g>${element("title", "", value)}${content}</g>`,
     ].join("");
   };
@@ -238,7 +238,7 @@ function pill(
   );
 }
 
-/** Draws the gutter to the right of a tensor: tuple targets, lines, or update letters. */
+/** Draws the gutter to the right of a tensor: tuple targets, lines, or what happens where updates meet. */
 function drawGutter(position: number, drawing: Drawing): string {
   const { scene, lanes, top, colours, metrics } = drawing;
   const gutter = scene.layout.gutters[position];
@@ -254,8 +254,8 @@ function drawGutter(position: number, drawing: Drawing): string {
   const { chips, marks, wires } = scene.wiring;
   if (gutter === "chips") {
     return chips
-      .map(({ row, hue, letter, text: target }) => {
-        const label = `${letter} → ${target}`.trim();
+      .map(({ row, hue, text: target }) => {
+        const label = `→ ${target}`;
         const band = place(left, { begin: row, end: row + 1 });
         return pill(band, label, colours.hues[hue], edge + 8 + pillWidth(label) / 2, drawing);
       })
@@ -263,8 +263,8 @@ function drawGutter(position: number, drawing: Drawing): string {
   }
   if (gutter === "becomes") {
     return marks
-      .map(({ rows, hue, letters }) =>
-        pill(place(right, rows), letters || "⇒", colours.hues[hue], (edge + right.x) / 2, drawing),
+      .map(({ rows, hue, text: label }) =>
+        pill(place(right, rows), label, colours.hues[hue], (edge + right.x) / 2, drawing),
       )
       .join("");
   }
