@@ -5,6 +5,7 @@ import type { Fix } from "../document/fixes.ts";
 import { EXAMPLES } from "../examples/menu.ts";
 import type { Preset } from "../examples/presets.ts";
 import type { TensorId } from "../stage/layout.ts";
+import { verbOf } from "../stage/wiring.ts";
 import { routeOf } from "../story/route.ts";
 import { summaryOf } from "../story/summary.ts";
 import { aloud, describeCell, describeFault, describeStep } from "../story/describe.ts";
@@ -182,11 +183,4 @@ function useScrub(
       role === (links.kind === "gather" ? "output" : "updates") ? links.carried[element] : -1;
     if (order >= 0) onStep(order + 1);
   }, []);
-}
-
-/** Returns the verb above the lines from updates to data. */
-function verbOf(picture: Picture | null): string {
-  const story = picture?.explanation.story;
-  if (story?.kind !== "scatter") return "";
-  return story.reduction === "none" ? "replace" : story.reduction;
 }

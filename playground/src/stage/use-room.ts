@@ -5,9 +5,9 @@ import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { layOut } from "./arrange.ts";
 import type { Layout, Placed, Room } from "./layout.ts";
 import { SMALLEST } from "./metrics.ts";
+import { axisOf, placedOf, roleAt } from "./placed.ts";
 import type { State } from "../values/state.ts";
 import type { OperatorVersion } from "ndscatter";
-import { roleOf } from "ndscatter/operators";
 import { tabsOf } from "../cells/tabs.ts";
 import { tabWidth } from "./sheet.tsx";
 import type { Picture } from "../cells/view.ts";
@@ -168,46 +168,9 @@ export function useLayout(
       };
     }
     const { digits } = kept.current;
-    const inputs = state.inputs.flatMap((text, position): Placed[] =>
-      text === null
-        ? []
-        : [
-            {
-              id: position,
-              role: roleAt(version, position),
-              shape: text.shape,
-              rowNumbers: text.rows,
-              digits: digits[position],
-              name: version?.inputs[position]?.name ?? `input ${position}`,
-            },
-          ],
-    );
-    const name = version?.outputs[0].name ?? "output";
-    if (outputShape === null) return inputs;
-    // The rows of a gather's output are those of its indices.
-    const source = inputs.find(({ role }) => role === "data" && !state.op.includes("Gather"));
-    const common = { id: "output", role: "output", shape: outputShape, name } as const;
-    return [
-      ...inputs,
-      { ...common, digits: digits[digits.length - 1], rowNumbers: source?.rowNumbers },
-    ];
+    return placedOf(state, version, outputShape, digits);
   }, [state, version, picture, String(outputShape), generation]);
   const axis = axisOf(state, version);
   const key = JSON.stringify([state.op, axis, placed]);
   return useMemo(() => layOut({ op: state.op, axis, tensors: placed }, room), [key, room]);
-}
-
-const roleAt = (version: OperatorVersion | null, position: number): string => {
-  const schema = version?.inputs[position];
-  return schema === undefined ? `input ${position}` : roleOf(schema);
-};
-
-/** Returns an operator's axis; NaN if the call does not specify an axis. */
-function axisOf(state: State, version: OperatorVersion | null): number {
-  const text = state.inputs.find((_, position) => roleAt(version, position) === "axis")?.values[0];
-  const axis = Number(text ?? state.attributes["axis"] ?? 0);
-  const data = state.inputs.find((_, position) => roleAt(version, position) === "data");
-  const batch = Number(state.attributes["batch_dims"] ?? 0);
-  const at = axis < 0 ? axis + (data?.shape.length ?? 0) : axis;
-  return batch === 0 ? at : NaN;
 }

@@ -112,6 +112,13 @@ function marksOf(
   }));
 }
 
+/** Returns the verb above the lines from updates to data; an empty text for a gather. */
+export function verbOf(picture: Picture | null): string {
+  const story = picture?.explanation.story;
+  if (story?.kind !== "scatter") return "";
+  return story.reduction === "none" ? "replace" : story.reduction;
+}
+
 /** Returns the verb of updates that meet: how many they are, and what becomes of them. */
 const meetingOf = (verb: string, count: number): string =>
   count === 1 ? (verb === "none" ? "⇒" : verb) : `${count}× ${verb === "none" ? "last" : verb}`;

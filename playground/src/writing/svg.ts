@@ -11,6 +11,7 @@ import {
   round,
   text,
   THEMES,
+  wrapped,
   type Colours,
   type SvgTheme,
 } from "./svg-text.ts";
@@ -22,6 +23,8 @@ const MARGIN = 24;
 const LINE = 20;
 const ABOVE = 44;
 const SECONDS_A_STEP = 1;
+/** The width within which sentences are wrapped above small tables. */
+const SHORTEST = 480;
 
 interface Placed {
   readonly lane: Lane;
@@ -39,9 +42,8 @@ interface Drawing {
 }
 
 export function toSVG(scene: Scene, theme: SvgTheme): string {
-  const { title, sentences, layout } = scene;
+  const { title, layout } = scene;
   const colours = THEMES[theme];
-  const top = MARGIN + LINE * (sentences.length + 1) + 16 + ABOVE;
   const lanes: Placed[] = [];
   let x = MARGIN;
   for (const [position, lane] of layout.lanes.entries()) {
@@ -49,6 +51,8 @@ export function toSVG(scene: Scene, theme: SvgTheme): string {
     const type = scene.lanes[position].type.length * LETTER + 8;
     x += Math.max(lane.tableWidth, type) + gutterWidth(scene, position);
   }
+  const sentences = scene.sentences.flatMap((one) => wrapped(one, Math.max(x, SHORTEST) / LETTER));
+  const top = MARGIN + LINE * (sentences.length + 1) + 16 + ABOVE;
   const drawing = { scene, metrics: layout.metrics, colours, top, lanes };
   const tall = Math.max(
     ...lanes.map(({ lane }) => heightOf({ ...lane.sheet, rows: lane.rows }, layout.metrics)),
@@ -62,7 +66,7 @@ export function toSVG(scene: Scene, theme: SvgTheme): string {
     `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" ` +
       `viewBox="0 0 ${width} ${height}" role="img" font-family="${FONT}" font-size="13">`,
     element("title", "", title),
-    element("desc", "", sentences.join("; ")),
+    element("desc", "", scene.sentences.join(" ")),
     `<rect width="${width}" height="${height}" fill="${colours.paper}"/>`,
     stripes(colours),
     text(MARGIN, MARGIN + 14, title, `fill="${colours.ink}" font-weight="bold" font-size="16"`),
