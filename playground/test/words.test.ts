@@ -227,6 +227,7 @@ test("an error stands in a bubble beside its cell, until another cell is pointed
       [SUM.replace("1,-1,1", "1,9,1"), "1-1"],
       [SUM.replace("80,90", "80,x"), "2-8"],
       [SUM.replace("float32:4,3:0", "float32:4,3:many"), "0-0"],
+      ["openvino/ScatterUpdate/3;float32:3,4:0*12;int64:2:1,-1;float32:3,2:1*6;int64::1", "1-1"],
     ]) {
       await using opened = await site.open(hash, { viewport });
       const { page } = opened;

@@ -53,20 +53,14 @@ export function Bubble({ session, layout, lane, corner }: FrameProps): JSX.Eleme
   const isElsewhere = spot !== null && (spot.tensor !== id || spot.element !== element);
   const box = boxOf({ begin: element, end: element + 1 }, layout, lane, corner);
   if (isElsewhere || box === null) return null;
-  const { tiers, lanes } = layout;
-  const tier = tiers.find((one) => one.includes(lanes.indexOf(lane))) ?? [];
-  // Right of a tier's last table, the screen may end.
-  const isLast =
-    tier.length > 1
-      ? tier.at(-1) === lanes.indexOf(lane)
-      : box.left + box.width / 2 > lane.width / 2;
-  const side = isLast
+  const { isBefore, room } = besideOf(box, lane, layout);
+  const side = isBefore
     ? { right: `${lane.width - box.left + GAP}px` }
     : { left: `${box.left + box.width + GAP}px` };
   return (
     <p
-      class={`bubble${isLast ? " before" : ""}`}
-      style={{ ...side, top: `${box.top + box.height / 2}px` }}
+      class={`bubble${isBefore ? " before" : ""}`}
+      style={{ ...side, top: `${box.top + box.height / 2}px`, maxWidth: `${room}px` }}
       // The story announces the error.
       aria-hidden="true"
     >
@@ -75,8 +69,30 @@ export function Bubble({ session, layout, lane, corner }: FrameProps): JSX.Eleme
   );
 }
 
-/** The distance between a cell and its bubble, in pixels. */
+/** The distance between a cell and its bubble, and the widths of a bubble, in pixels. */
 const GAP = 8;
+const WIDTHS = { least: 110, enough: 170, most: 230 };
+
+/** Returns the side of a cell that has room for a bubble, and the bubble's largest width. */
+function besideOf(
+  box: Box,
+  lane: Lane,
+  { tiers, lanes, gutters, metrics, bus }: Layout,
+): { readonly isBefore: boolean; readonly room: number } {
+  const at = lanes.indexOf(lane);
+  const tier = tiers.find((one) => one.includes(at)) ?? [at];
+  const widthOf = (tables: readonly number[]): number =>
+    tables.reduce(
+      (sum, one, i) => sum + lanes[one].width + (i === 0 ? 0 : metrics.gutters[gutters[one - 1]]),
+      bus,
+    );
+  const begin = widthOf(tier.slice(0, tier.indexOf(at) + 1)) - lane.width;
+  const before = begin + box.left - GAP;
+  const after = Math.max(...tiers.map(widthOf)) - begin - box.left - box.width - GAP;
+  const isBefore = after < WIDTHS.enough && before > after;
+  const room = Math.max(WIDTHS.least, Math.min(WIDTHS.most, isBefore ? before : after));
+  return { isBefore, room };
+}
 
 /** Returns the box around elements of a tensor; null if none is in view. */
 export function boxOf(
