@@ -197,14 +197,6 @@ for (const [name, state] of Object.entries(STATES)) {
 
 /** States that follow each other in one place of the page: how the series begins, and the buttons of its other states. */
 const SERIES: Readonly<Record<string, State & { readonly buttons: readonly string[] }>> = {
-  "the lesson": {
-    hash: SUM,
-    reach: async (page) => {
-      await page.locator(".ways .link").first().click();
-      await page.locator(".lesson").waitFor();
-    },
-    buttons: ["Next", "Next", "Next"],
-  },
   "the forms to share": {
     hash: SUM,
     reach: entry("Share"),

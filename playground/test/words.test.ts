@@ -15,6 +15,41 @@ test("the story writes complex values as cells do", async () => {
   assert.match(await page.locator(".story .title").innerText(), /^output\[0\] is 1\+2j$/);
 });
 
+test("a link shows what the call does, and the sender's question, in every width", async () => {
+  for (const width of [1440, 1024, 390, 320]) {
+    const viewport = { width, height: width < 400 ? 844 : 900 };
+    await using opened = await site.open(`${SUM}!ask=Why%20is%20row%201%20not%2080%3F`, {
+      viewport,
+    });
+    const { page } = opened;
+    const title = page.locator(".title-line");
+    assert.equal(await title.locator("h2").innerText(), "Row 1 gets two updates; add keeps both.");
+    assert.equal(await title.locator("p").innerText(), "“Why is row 1 not 80?”");
+    for (const part of await title.locator("h2, p").all()) {
+      assert.ok(await part.evaluate((one) => one.scrollHeight <= one.clientHeight + 1), `${width}`);
+    }
+    const route = page
+      .locator(".story")
+      .getByText(
+        "Each row of numbers goes to the row its index names. Two went to row 1, so they add up.",
+      );
+    assert.ok(await route.isVisible());
+    // Only the question is in the suffix, so nothing is compared.
+    assert.equal(await page.locator(".why").count(), 0);
+    await page.getByRole("button", { name: "Try with your own numbers" }).click();
+    await page.locator("dialog[open]").waitFor();
+  }
+});
+
+test("the question is asked where the link is shared", async () => {
+  await using opened = await site.open(SUM);
+  const { page } = opened;
+  await page.getByRole("button", { name: "Share" }).click();
+  await page.getByLabel("Your question, which the receiver sees first").fill("Why 81?");
+  const link = await page.getByLabel("code").inputValue();
+  assert.match(link, /!ask=Why%2081%3F$/);
+});
+
 test("a text that is cut ends with a whole character", async () => {
   const text = "💥💥💥💥💥💥💥💥💥";
   const hash = `ai.onnx/GatherElements/13;string:1:${encodeURIComponent(text)};int64:1:0`;
@@ -67,7 +102,10 @@ test("what is wrong is said and mended also while something is compared", async 
   await using opened = await site.open(SUM.replace("1,-1,1", "1,9,1"));
   const { page } = opened;
   await page.getByRole("button", { name: "Compare" }).click();
-  await page.getByText(/indices\[1, 0\] is 9/).waitFor({ timeout: 5000 });
+  await page
+    .locator(".faults")
+    .getByText(/indices\[1, 0\] is 9/)
+    .waitFor({ timeout: 5000 });
   await page.getByRole("button", { name: "clamp to 3" }).click();
   await page.getByText(/indices\[1, 0\] is 9/).waitFor({ state: "detached" });
   assert.deepEqual(await cellsOf(page, 1), ["1", "3", "1"]);
@@ -136,5 +174,76 @@ test("on a low screen the result of a comparison and its cause are in sight at o
   for (const one of [panel.locator(".why-verdict"), cause]) {
     const box = await one.boundingBox();
     assert.ok(box !== null && box.y > 370 && box.y + box.height < 768, JSON.stringify(box));
+  }
+});
+
+test("in every layout, a line leads from each update to its row, and the verb stands where updates meet", async () => {
+  for (const [width, height] of [
+    [1440, 900],
+    [1024, 768],
+    [390, 844],
+    [320, 844],
+  ] as const) {
+    for (const op of ["ScatterND", "GatherND"]) {
+      const hash =
+        op === "ScatterND" ? SUM : "ai.onnx/GatherND/13;float32:4,3:0*12;int64:3,1:1,-1,1";
+      await using opened = await site.open(hash, { viewport: { width, height } });
+      const { page } = opened;
+      // By target, the ends of the lines.
+      const heads = await page.$$eval(".wire .head", (all) =>
+        all.map((one) => {
+          const { top, bottom, right } = one.getBoundingClientRect();
+          return { y: (top + bottom) / 2, right };
+        }),
+      );
+      const cells = await page.$$eval("[data-tensor='0'] td[data-element]", (all) =>
+        all.map((one) => {
+          const { top, bottom, left } = one.getBoundingClientRect();
+          return { y: (top + bottom) / 2, left };
+        }),
+      );
+      for (const [row, count] of [
+        [1, 2],
+        [3, 1],
+      ]) {
+        const { y, left } = cells[row * 3];
+        const here = heads.filter((one) => Math.abs(one.y - y) < 2 && one.right < left);
+        const wanted = op === "ScatterND" ? count : 1;
+        assert.ok(here.length >= wanted, `${op} ${width}: ${here.length} lines to row ${row}`);
+      }
+      if (op === "ScatterND")
+        assert.match(await page.locator(".stage").innerText(), /2× add|⇓ add/);
+    }
+  }
+});
+
+test("an error stands in a bubble beside its cell, until another cell is pointed at", async () => {
+  for (const viewport of [
+    { width: 1440, height: 900 },
+    { width: 390, height: 844 },
+    { width: 320, height: 568 },
+  ]) {
+    for (const [hash, id] of [
+      [SUM.replace("1,-1,1", "1,9,1"), "1-1"],
+      [SUM.replace("80,90", "80,x"), "2-8"],
+      [SUM.replace("float32:4,3:0", "float32:4,3:many"), "0-0"],
+      ["openvino/ScatterUpdate/3;float32:3,4:0*12;int64:2:1,-1;float32:3,2:1*6;int64::1", "1-1"],
+    ]) {
+      await using opened = await site.open(hash, { viewport });
+      const { page } = opened;
+      const bubble = await page.locator(".bubble").boundingBox();
+      const cell = await page.locator(`#cell-${id}`).boundingBox();
+      assert.ok(bubble !== null && cell !== null);
+      assert.ok(bubble.x >= 0 && bubble.x + bubble.width <= viewport.width, JSON.stringify(bubble));
+      const below = bubble.y + bubble.height / 2 - cell.y - cell.height / 2;
+      assert.ok(Math.abs(below) < 4, `${id} at ${viewport.width}: ${below}`);
+      const away = Math.min(
+        Math.abs(bubble.x - cell.x - cell.width),
+        Math.abs(cell.x - bubble.x - bubble.width),
+      );
+      assert.ok(away < 16, `${away} pixels away`);
+      await page.locator("#cell-1-0").focus();
+      assert.equal(await page.locator(".bubble").count(), 0);
+    }
   }
 });

@@ -1,4 +1,4 @@
-/** Text, target colour, letter and error message of each cell. */
+/** Text, target colour, tab and error message of each cell. */
 
 /** Each list has one entry per element of the tensor. */
 export interface Cells {
@@ -7,9 +7,8 @@ export interface Cells {
   readonly tints: Int8Array;
   /** For data and a scatter's output, the number of updates that reach each element; null for other tensors. */
   readonly hits: Uint32Array | null;
-  readonly letters: ReadonlyMap<number, string>;
-  /** The positive equivalent of each negative index. */
-  readonly notes: ReadonlyMap<number, string>;
+  /** The places that indices name, such as `→3`. */
+  readonly tabs: ReadonlyMap<number, string>;
   /** The error message of each element. */
   readonly faults: ReadonlyMap<number, string>;
   /** Another system's values, for elements where they differ from the exact values. */
@@ -21,8 +20,7 @@ const NO_TEXTS: ReadonlyMap<number, string> = new Map();
 export const NOTHING_SAID = {
   tints: new Int8Array(0),
   hits: null,
-  letters: NO_TEXTS,
-  notes: NO_TEXTS,
+  tabs: NO_TEXTS,
   faults: NO_TEXTS,
   others: NO_TEXTS,
 } as const;

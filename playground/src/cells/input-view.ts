@@ -1,13 +1,13 @@
 /** Draws an input tensor: its cells, their colours and their errors. */
 
 import { printShape } from "ndscatter/operators";
-import { lettersOf } from "./letters.ts";
+import { tabsOf } from "./tabs.ts";
 import { sizeOf } from "../values/shape.ts";
 import type { State } from "../values/state.ts";
 import { elementAt, type Faults } from "../document/faults.ts";
 import { tintsOf } from "./targets.ts";
 import { NOTHING_SAID, type Cells } from "./cells.ts";
-import { hitsOf, notesOf, type Picture } from "./view.ts";
+import { hitsOf, type Picture } from "./view.ts";
 
 export interface InputView {
   readonly sentences: readonly string[];
@@ -15,12 +15,11 @@ export interface InputView {
   readonly cells: Cells;
 }
 
-const NO_NOTES: ReadonlyMap<number, string> = new Map();
 const NO_TINTS = new Int8Array(0);
 
 /**
  * Returns the content of an input's cells. With `isStale`, `picture` shows the previous call because the current call
- * has an error, so its colours and letters would be wrong.
+ * has an error, so its colours and tabs would be wrong.
  */
 export function inputView(
   picture: Picture | null,
@@ -46,14 +45,12 @@ export function inputView(
     printShape(before?.shape ?? []) === printShape(shape);
   const role = picture?.explanation.inputs[position]?.role ?? "";
   const size = sizeOf(shape);
-  const isNoted = fits && role === "indices";
   const shown: Cells = {
     ...NOTHING_SAID,
     values: text?.values ?? [],
     tints: fits ? tintsOf(picture.links, picture.targets, role, size) : NO_TINTS,
     hits: fits ? hitsOf(picture.links, role, size) : null,
-    letters: fits ? lettersOf(picture.links, role, size) : NO_NOTES,
-    notes: isNoted ? notesOf(picture.links, shape) : NO_NOTES,
+    tabs: fits ? tabsOf(picture.links, state.op, role, shape) : NOTHING_SAID.tabs,
     faults: cells,
   };
   return {

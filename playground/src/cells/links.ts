@@ -1,5 +1,5 @@
 /**
- * Links each tensor element to its index tuple, so that the page and saved pictures can draw letters. The facts come
+ * Links each tensor element to its index tuple, so that the page and saved pictures can draw tabs. The facts come
  * from the library's explanation of the call, which is read once.
  */
 
@@ -21,22 +21,12 @@ export class Tuple implements IndexStory {
     this.number = number;
   }
 
-  /**
-   * The tuple's letter, starting with A. Letters are computed on demand, because a large call has many tuples but shows
-   * few letters.
-   */
-  get letter(): string {
-    return letterOf(this.number);
+  /** The text of the tuple's tab: its target, such as `3` or `(1, 0)`. */
+  get tab(): string {
+    const { places } = this;
+    if (places === null) return "nowhere";
+    return places.length === 1 ? String(places[0]) : `(${places.join(", ")})`;
   }
-}
-
-/** The number of letters. A call with more tuples shows no letters, because readers could not tell tuples apart. */
-export const MOST_LETTERS = 26;
-
-/** Returns the letters A to Z, then AA, AB and so on. */
-export function letterOf(tuple: number): string {
-  const letter = String.fromCodePoint(65 + (tuple % 26));
-  return tuple < 26 ? letter : letterOf(Math.floor(tuple / 26) - 1) + letter;
 }
 
 export interface Links {

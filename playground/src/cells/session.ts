@@ -10,8 +10,7 @@ import type { Spot, TensorId } from "../values/spot.ts";
 import type { State } from "../values/state.ts";
 import type { Cells } from "./cells.ts";
 import type { InputView } from "./input-view.ts";
-import type { Links, Tuple } from "./links.ts";
-import type { Range } from "./touched.ts";
+import type { Links } from "./links.ts";
 import type { CallView, Picture } from "./view.ts";
 
 export interface Arrow {
@@ -23,9 +22,7 @@ export interface Arrow {
   readonly isHint: boolean;
 }
 
-/** An event and its tuple number. */
 export interface Line {
-  readonly tuple: number | null;
   readonly text: string;
   /** The event's result, such as `5 + 3 = 8`. */
   readonly result?: string;
@@ -40,41 +37,7 @@ export interface Description {
   readonly orders: readonly number[];
 }
 
-/** Framed elements of a tensor. */
-export interface Framed extends Range {
-  readonly tensor: TensorId;
-}
-
-export interface LessonStep {
-  readonly sentence: string;
-  /**
-   * The sentence for screen readers, the updates whose lines stay visible, and the cells that large tables scroll to.
-   */
-  readonly description: Description;
-  readonly frames: readonly Framed[];
-  /** The number of completed player steps. */
-  readonly step: number;
-  /** True if the last step moves while the user reads the sentence. */
-  readonly isMoving: boolean;
-}
-
-export interface Lesson {
-  readonly isOn: boolean;
-  /** The current step; null if no lesson is open or its texts are loading. */
-  readonly now: LessonStep | null;
-  readonly at: number;
-  readonly count: number;
-  /** True if the current call can have a lesson. */
-  readonly isThere: boolean;
-  /** Goes to a step of the current call's lesson. A step after the last step ends the lesson. */
-  go(at: number): void;
-  /** Opens a lesson's example, and shows the first step. */
-  choose(preset: string): void;
-  /** Ends the lesson, and shows the whole picture again. */
-  end(): void;
-}
-
-export interface Session extends Omit<PageState, "lesson" | "history"> {
+export interface Session extends Omit<PageState, "history"> {
   readonly state: State;
   /** The preset that equals the state; null after the first change. */
   readonly preset: string | null;
@@ -102,7 +65,6 @@ export interface Session extends Omit<PageState, "lesson" | "history"> {
   /** True if the picture shows the previous call because the current call has an error. */
   readonly isStale: boolean;
   readonly links: Links | null;
-  readonly tuples: readonly Tuple[];
   /** The number of updates or reads, and of those that are carried out in the picture. */
   readonly count: number;
   readonly at: number;
@@ -115,7 +77,12 @@ export interface Session extends Omit<PageState, "lesson" | "history"> {
   readonly isPointed: boolean;
   readonly description: Description | null;
   readonly summary: readonly string[];
-  readonly lesson: Lesson;
+  /** The sentence under the picture, which says how values move. */
+  readonly route: string;
+  /** What the call does, or that it fails, as one sentence. */
+  readonly headline: string;
+  /** The question of the link's sender; empty after the call was changed. */
+  readonly question: string;
   /** The text for screen readers. */
   readonly toHear: string;
   /** The verb above the lines from updates to data. */

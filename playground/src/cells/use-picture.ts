@@ -10,7 +10,7 @@ import { tintsOf } from "./targets.ts";
 import { elementsOf } from "../values/tensor-text.ts";
 import { sortFaults, type Faults } from "../document/faults.ts";
 import { inputView, type InputView } from "./input-view.ts";
-import { lettersOf } from "./letters.ts";
+import { tabsOf } from "./tabs.ts";
 import { NOTHING_SAID, type Cells } from "./cells.ts";
 import {
   hitsOf,
@@ -90,7 +90,7 @@ function useOutput(picture: Picture | null, step: number, { rule, actual }: Show
     return {
       tints: tintsOf(links, targets, "output", output.size),
       hits: hitsOf(links, "output", output.size),
-      letters: lettersOf(links, "output", output.size),
+      tabs: tabsOf(links, picture.state.op, "output", output.shape),
     };
   }, [picture]);
   const before = useRef<{ picture: Picture; printed: Printed } | null>(null);
@@ -111,7 +111,7 @@ function useOutput(picture: Picture | null, step: number, { rule, actual }: Show
     const printed = printedAfter(picture, step, known);
     if (printed !== null) before.current = { picture, printed };
     const cells = outputCells(picture, marks.tints, marks.hits, step, printed);
-    const all: Cells = { ...NOTHING_SAID, ...cells, letters: marks.letters };
+    const all: Cells = { ...NOTHING_SAID, ...cells, tabs: marks.tabs };
     // The other system's values are known only after the last step.
     if (step < picture.links.count) return all;
     if (others !== null) return { ...all, ...others };

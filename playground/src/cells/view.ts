@@ -5,7 +5,6 @@ import { explainState, type Fault, type Reading } from "../document/read-state.t
 import { printElement } from "../values/scalar-text.ts";
 import type { State } from "../values/state.ts";
 import { linksOf, type Links } from "./links.ts";
-import { positionOf, sizeOf } from "../values/shape.ts";
 import { targetsOf, type Targets } from "./targets.ts";
 import type { Cells } from "./cells.ts";
 
@@ -97,20 +96,6 @@ function printOf(tensor: Tensor, before: Printed = { elements: [], texts: [] }):
       : printElement(tensor.dtype, value),
   );
   return { elements, texts };
-}
-
-/** Returns the positive equivalent of each negative index. */
-export function notesOf(links: Links, shape: readonly number[]): Map<number, string> {
-  const notes = new Map<number, string>();
-  for (const { at, given, places } of links.tuples) {
-    const isNoted = given.some((index) => index < 0);
-    if (places === null || !isNoted || at.length > shape.length) continue;
-    const begin = positionOf(at, shape) * sizeOf(shape.slice(at.length));
-    given.forEach((index, j) => {
-      if (Number(index) < 0) notes.set(begin + j, String(places[j]));
-    });
-  }
-  return notes;
 }
 
 /**

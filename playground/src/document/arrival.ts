@@ -5,6 +5,7 @@ import { START } from "../examples/start.ts";
 import type { State } from "../values/state.ts";
 import { documentOf, withOpened, type Document } from "./document.ts";
 import { fromHash, suffixIn, toHash } from "./hash.ts";
+import { withoutQuestion } from "./question.ts";
 import { historyOf } from "./history.ts";
 import { unpacked } from "./packed.ts";
 import { historyAround, taken } from "./refuge.ts";
@@ -94,4 +95,4 @@ export function firstPage(key: string | null): PageState {
 
 /** Returns the output for comparison that a URL's suffix contains. */
 export const askedBy = (suffix: string): PageState["asked"] =>
-  suffix === "" ? undefined : { actual: null, link: suffix };
+  withoutQuestion(suffix) === "" ? undefined : { actual: null, link: withoutQuestion(suffix) };

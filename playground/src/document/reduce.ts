@@ -54,7 +54,6 @@ export function reduce(page: PageState, action: Action): PageState {
     case "spot":
     case "step":
     case "play":
-    case "lesson":
     case "rule":
     case "actual":
     case "panel":
@@ -205,15 +204,10 @@ function afterGlance(page: PageState, action: Glance): PageState {
       return action.isFocus
         ? spotted(page, action.spot, null)
         : spotted(page, page.focused, action.spot);
-    case "step": {
-      const { step, lesson } = { ...page, step: action.step };
-      const at = action.isOfLesson === true ? lesson : null;
-      return { ...spotted(page, null, null), step, lesson: at };
-    }
+    case "step":
+      return { ...spotted(page, null, null), step: action.step };
     case "play":
       return page.isPlaying === action.isPlaying ? page : { ...page, isPlaying: action.isPlaying };
-    case "lesson":
-      return { ...page, lesson: action.at };
     case "rule":
       return page.rule === action.rule ? page : { ...page, rule: action.rule };
     case "actual":

@@ -66,8 +66,6 @@ export interface Look {
   /** The player's current step; null while all steps are shown. */
   readonly step: number | null;
   readonly isPlaying: boolean;
-  /** The number of the current lesson step; null while no lesson is open. */
-  readonly lesson: number | null;
   readonly rule: OutputRule | null;
   readonly actual: ShownActual | null;
 }
@@ -75,7 +73,6 @@ export interface Look {
 export const WHOLE: Look = {
   step: null,
   isPlaying: false,
-  lesson: null,
   rule: null,
   actual: null,
 };
@@ -90,7 +87,7 @@ export interface PageState extends Look {
   readonly linked: State | null;
   /** Sentences that explain the last change to the user. */
   readonly remarks: readonly string[];
-  /** The URL's suffix, which holds the output to compare. */
+  /** The URL's suffix, which holds the output to compare and the sender's question. */
   readonly suffix: string;
   /** A counter that increases with every change of the call. */
   readonly edition: number;
@@ -148,9 +145,8 @@ export type Travel =
 export type Glance =
   | { readonly do: "spot"; readonly spot: Spot | null; readonly isFocus: boolean }
   /** Moving to a step deselects the cell, so that the step is described. */
-  | { readonly do: "step"; readonly step: number | null; readonly isOfLesson?: boolean }
+  | { readonly do: "step"; readonly step: number | null }
   | { readonly do: "play"; readonly isPlaying: boolean }
-  | { readonly do: "lesson"; readonly at: number | null }
   | { readonly do: "rule"; readonly rule: OutputRule | null }
   | { readonly do: "actual"; readonly actual: ShownActual | null }
   | { readonly do: "panel"; readonly panel: Panel | null }

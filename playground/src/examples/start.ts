@@ -1,9 +1,9 @@
-/** The first examples, which have lessons. The other examples are loaded after the first picture. */
+/** The first examples. The other examples are loaded after the first picture. */
 
 import { f32, i64 } from "./example.ts";
 import type { Preset } from "./presets.ts";
 
-/** The name of the menu group whose calls have lessons. */
+/** The name of the menu group for a first visit. */
 export const START_GROUP = "Start here";
 
 /** The call shown when the page opens. */
@@ -14,7 +14,7 @@ const FIRST: Preset = {
   title: "Rows added to rows",
   question: "Where did my row go?",
   note:
-    "Each tuple of indices has a letter, and each target has a colour. A and C have the colour of row 1, because both address row 1. The index -1 counts from the end.",
+    "The tab beside an index names the row where its update goes, and each row has a colour. The index -1 counts from the end.",
   state: {
     domain: "ai.onnx",
     op: "ScatterND",
@@ -35,7 +35,7 @@ const OTHERS: readonly Preset[] = [
     group: START_GROUP,
     title: "Rows read by their numbers",
     question: "Where does each row of the output come from?",
-    note: "Each tuple names the row of data that the output copies. A and C name the same row, so this row appears twice.",
+    note: "Each index names the row of data that the output copies. Two name row 2, so row 2 appears twice.",
     state: {
       domain: "ai.onnx",
       op: "GatherND",
@@ -49,7 +49,7 @@ const OTHERS: readonly Preset[] = [
     group: START_GROUP,
     title: "Elements added one by one",
     question: "How does an index find one element?",
-    note: "An index selects the row, and each index keeps its own column. A and D name the same element, and add keeps both updates.",
+    note: "An index selects the row, and each index keeps its own column. Two name the same element, and add keeps both updates.",
     state: {
       domain: "ai.onnx",
       op: "ScatterElements",
@@ -67,7 +67,7 @@ const OTHERS: readonly Preset[] = [
     group: START_GROUP,
     title: "Elements read by their rows",
     question: "Why does the output have the shape of indices?",
-    note: "Each index reads one element: the index selects the row and keeps its own column. A and D read the same element.",
+    note: "Each index reads one element: the index selects the row and keeps its own column. Two read the same element.",
     state: {
       domain: "ai.onnx",
       op: "GatherElements",
@@ -81,7 +81,7 @@ const OTHERS: readonly Preset[] = [
     group: START_GROUP,
     title: "Two batches, each with its own tuples",
     question: "What keeps two batches apart?",
-    note: "With batch_dims 1, a tuple reads only from its own batch. A and C are both [1], but read different rows.",
+    note: "With batch_dims 1, an index reads only from its own batch. Two indices are 1, but they read different rows.",
     state: {
       domain: "ai.onnx",
       op: "GatherND",

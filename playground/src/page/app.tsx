@@ -3,7 +3,7 @@
 import type { JSX } from "preact";
 import { useCallback, useRef, useState } from "preact/hooks";
 import { useCorners } from "../stage/use-corners.ts";
-import { useFirstVisit, useKeys } from "./use-keys.ts";
+import { useKeys } from "./use-keys.ts";
 import { later } from "../widgets/later.tsx";
 import { PlayButton, Player } from "../story/player.tsx";
 import { PinnedSlices, pinsHeight, usePins } from "../stage/pins.tsx";
@@ -21,6 +21,7 @@ import { rulesBeside } from "../document/faults.ts";
 import type { State } from "../values/state.ts";
 import { visible } from "../values/visible.ts";
 import type { WhyProps } from "../why/use-why.ts";
+import { withQuestion } from "../document/question.ts";
 
 const WhyPanel = later<WhyProps>(async () => (await import("../why/why-panel.tsx")).Why);
 
@@ -38,7 +39,6 @@ export function App(): JSX.Element {
   const isFrame = isEmbedded();
   useTravel(session);
   useKeys(session);
-  useFirstVisit(session, isFrame);
   const classes = ["page", isFrame ? "embedded" : "", asked === undefined ? "" : "asking"];
   return (
     <div class={classes.join(" ").trim()} data-edition={edition}>
@@ -125,7 +125,9 @@ function Side({ session, isFrame }: SideProps): JSX.Element {
             explanation={explanation}
             actual={asked.actual}
             link={asked.link}
-            onAddress={(suffix) => act({ do: "compare", suffix })}
+            onAddress={(suffix) =>
+              act({ do: "compare", suffix: withQuestion(suffix, session.question) })
+            }
             onRule={(rule) => act({ do: "rule", rule })}
             onActual={(actual) => act({ do: "actual", actual })}
             onClose={() => act({ do: "ask", asked: undefined })}

@@ -1,7 +1,6 @@
 /** Explains the page, its colours and its keys, and offers a choice of theme. */
 
 import type { JSX } from "preact";
-import { LESSONS } from "../story/lessons.ts";
 import { ThemeMenu } from "../widgets/theme.tsx";
 
 /** The source code's URL, which the build inserts from the manifest; empty if the manifest has none. */
@@ -12,20 +11,15 @@ const KEYS: readonly (readonly [keys: string, what: string])[] = [
   ["Home, End", "go to the first or last cell of the row; with Ctrl, of the tensor"],
   ["PageUp, PageDown", "go to the same cell of the previous or next matrix"],
   ["Enter, F2, or any character", "edit the cell; Enter accepts the value, Esc discards it"],
-  ["Esc", "close a dialog, end a lesson, or clear the selection"],
+  ["Esc", "close a dialog, or clear the selection"],
   ["Ctrl+V", "paste a value, a block of cells, or a whole tensor as Python prints it"],
   ["Ctrl+Z, Ctrl+Shift+Z", "undo, redo"],
   ["Space", "play, pause"],
-  ["←, →", "go to the previous or next update; in a lesson, to the previous or next step"],
+  ["←, →", "go to the previous or next update"],
   ["?", "this help"],
 ];
 
-export interface HelpProps {
-  /** Opens a lesson's example, and starts the lesson. */
-  onLesson(preset: string): void;
-}
-
-export const Help = ({ onLesson }: HelpProps): JSX.Element => (
+export const Help = (): JSX.Element => (
   <div class="help">
     <p>
       Scatter and gather operators of ONNX and OpenVINO, computed in this page by ndscatter exactly
@@ -35,16 +29,8 @@ export const Help = ({ onLesson }: HelpProps): JSX.Element => (
     <p>
       Cells of the same colour belong to the same target: an element or slice of data that indices
       name. Stripes mark a target that several updates share. Grey marks an index with several
-      targets or none, or a target without its own colour. Letters name index tuples, in the order
-      in which they are applied. In shapes, ++ joins two lists: [3] ++ [2] is [3, 2].
-    </p>
-    <p class="lessons">
-      Lessons in four steps:
-      {LESSONS.map(({ title, preset }) => (
-        <button type="button" key={preset} onClick={() => onLesson(preset)}>
-          {title}
-        </button>
-      ))}
+      targets or none, or a target without its own colour. A tab such as → 3 names the row that an
+      index means; -1 is the last row. In shapes, ++ joins two lists: [3] ++ [2] is [3, 2].
     </p>
     <table>
       <tbody>

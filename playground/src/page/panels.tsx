@@ -3,7 +3,6 @@
 import type { JSX } from "preact";
 import { Dialog } from "../widgets/dialog.tsx";
 import type { ExamplesProps } from "../gallery/examples-dialog.tsx";
-import type { HelpProps } from "./help.tsx";
 import type { OpenProps } from "../reading/open-file.tsx";
 import type { Files } from "../reading/use-files.ts";
 import { later } from "../widgets/later.tsx";
@@ -17,7 +16,7 @@ const Examples = later<ExamplesProps>(
   async () => (await import("../gallery/examples-dialog.tsx")).Examples,
 );
 const Open = later<OpenProps>(async () => (await import("../reading/open-file.tsx")).Open);
-const Help = later<HelpProps>(async () => (await import("./help.tsx")).Help);
+const Help = later(async () => (await import("./help.tsx")).Help);
 const Share = later<ShareProps>(async () => (await import("../writing/share-panel.tsx")).Share);
 
 interface PanelsProps {
@@ -28,7 +27,7 @@ interface PanelsProps {
 }
 
 export function Panels({ session, layout, windows, files }: PanelsProps): JSX.Element {
-  const { preset, hasOwn, panel, act, lesson } = session;
+  const { preset, hasOwn, panel, act } = session;
   const onClose = (): void => act({ do: "panel", panel: null });
   const common = (label: Panel) => ({ label, isOpen: panel === label, onClose });
   return (
@@ -54,17 +53,7 @@ export function Panels({ session, layout, windows, files }: PanelsProps): JSX.El
         {...common("Share")}
         content={() => <Share session={session} layout={layout} windows={windows} />}
       />
-      <Dialog
-        {...common("Help")}
-        content={(close) => (
-          <Help
-            onLesson={(id) => {
-              lesson.choose(id);
-              close();
-            }}
-          />
-        )}
-      />
+      <Dialog {...common("Help")} content={() => <Help />} />
     </>
   );
 }

@@ -7,17 +7,15 @@ import type { JSX } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Side } from "../examples/pairs.ts";
 import { readState } from "../document/read-state.ts";
-import { LESSON_NEXT, LESSON_OPENER, LessonStrip } from "../story/lesson-strip.tsx";
+import { withCode } from "../story/with-code.tsx";
 import type { RepairProps } from "../document/broken-link.tsx";
 import { later } from "../widgets/later.tsx";
 import type { Session } from "../cells/session.ts";
+import { visible } from "../values/visible.ts";
 
 const Repair = later<RepairProps>(async () => (await import("../document/broken-link.tsx")).Repair);
 
-/** Describes the page to users who start with a lesson. */
-const WHAT = "Scatter and gather, cell by cell: change any value, and the picture updates.";
-const OWN = "Your own call";
-const LINKED = "A call from a link";
+const LINKED_NOTE = "This call came with the link. Change any number, and the picture follows.";
 const OWN_NOTE =
   "The link of this page contains the whole call. Opening an example does not erase this call.";
 
@@ -25,15 +23,20 @@ interface TitleProps {
   readonly session: Session;
 }
 
-/** A button for opening the user's own data. Files can be dropped, and text can be pasted, anywhere on the page. */
+/**
+ * The one entrance for the user's own numbers, with a shorter label on small screens. Files can be dropped, and text can
+ * be pasted, anywhere on the page.
+ */
 const OwnData = ({ session: { act } }: TitleProps): JSX.Element => (
   <button
     type="button"
     class="own-data"
     aria-haspopup="dialog"
+    aria-label="Try with your own numbers"
     onClick={() => act({ do: "panel", panel: "Open" })}
   >
-    Your own data
+    <span class="long">Try with your own numbers</span>
+    <span class="brief">Own numbers</span>
   </button>
 );
 
@@ -41,7 +44,7 @@ export function Title({
   session,
   isFrame,
 }: TitleProps & { readonly isFrame: boolean }): JSX.Element {
-  const { lesson, state, version, broken } = session;
+  const { state, version, broken } = session;
   if (isFrame) {
     // An embedded page shows neither a bar nor a note, so its heading is only for screen readers.
     return (
@@ -52,7 +55,7 @@ export function Title({
   }
   if (broken !== null) {
     return (
-      <div class="title-line teaching">
+      <div class="title-line broken">
         <Repair
           link={broken}
           onOpen={(text) => session.act({ do: "link", text })}
@@ -61,24 +64,19 @@ export function Title({
       </div>
     );
   }
-  return lesson.isOn ? (
-    <div class="title-line teaching">
-      <h2>{WHAT}</h2>
-      <LessonStrip session={session} sentence={lesson.now?.sentence ?? ""} />
-      <OwnData session={session} />
-    </div>
-  ) : (
-    <Note session={session} />
-  );
+  return <Note session={session} />;
 }
 
-/** Shows the question and note of an example or the user's own call, with buttons for the next steps. */
+/**
+ * Shows the question and note of an example; for any other call, what the call does, with the sender's question.
+ */
 function Note({ session }: TitleProps): JSX.Element {
-  const { preset, example, isLinked, lesson, known, edition } = session;
+  const { preset, example, isLinked, headline, question, known, edition } = session;
   // Until all examples are loaded, the first call may be an example.
-  const isUnknown = known === null && edition === 0;
-  const title = example?.question ?? (isUnknown ? "" : isLinked ? LINKED : OWN);
-  const note = example?.note ?? (isUnknown ? "" : OWN_NOTE);
+  const isUnknown = known === null && edition === 0 && question === "";
+  const title = example?.question ?? (isUnknown ? "" : headline);
+  const own = question !== "" ? `“${question}”` : isLinked ? LINKED_NOTE : OWN_NOTE;
+  const note = example?.note ?? (isUnknown ? "" : own);
   const [isOpen, setOpen] = useState(false);
   const text = useRef<HTMLDivElement>(null);
   const isCut = useCut(text, title + note, isOpen);
@@ -89,8 +87,8 @@ function Note({ session }: TitleProps): JSX.Element {
       onKeyDown={(event) => event.key === "Escape" && setOpen(false)}
     >
       <div ref={text} id="note">
-        <h2 title={example?.title}>{title}</h2>
-        <p class="note-of-preset">{note}</p>
+        <h2 title={example?.title}>{withCode(title)}</h2>
+        <p class="note-of-preset">{visible(note)}</p>
       </div>
       {isCut && (
         <button
@@ -106,20 +104,6 @@ function Note({ session }: TitleProps): JSX.Element {
       )}
       <div class="ways">
         {preset !== null && <Sides session={session} preset={preset} />}
-        {lesson.isThere && (
-          <button
-            type="button"
-            id={LESSON_OPENER}
-            class="link"
-            onClick={() => {
-              lesson.go(0);
-              // This button disappears when it is clicked, so the focus must move.
-              requestAnimationFrame(() => document.getElementById(LESSON_NEXT)?.focus());
-            }}
-          >
-            <span class="long">Explain in </span>4 steps
-          </button>
-        )}
         <button
           type="button"
           class="link long"

@@ -1,6 +1,6 @@
-/** Handles the page's keyboard shortcuts, and starts a lesson at the first visit. */
+/** Handles the page's keyboard shortcuts. */
 
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import { controlsOf } from "../story/player.tsx";
 import type { Session } from "../cells/session.ts";
 
@@ -43,29 +43,4 @@ function onKeyOf(event: KeyboardEvent, session: Session): boolean {
   else if (key === "Escape" && isCell) session.onSpot(null, true);
   else return false;
   return true;
-}
-
-const SEEN = "ndscatter-seen";
-
-/** Starts the lesson about the first example for first-time visitors. */
-export function useFirstVisit({ lesson }: Session, isFrame: boolean): void {
-  // The URL is read during the first render, because the page changes its URL later.
-  const [isPlain] = useState(() => location.hash === "");
-  useLayoutEffect(() => {
-    if (!isFrame && isPlain && !isSeen()) lesson.go(0);
-  }, []);
-}
-
-/**
- * Checks whether the user has visited the page before, and records this visit. If storage is forbidden, returns true,
- * so that no lesson starts automatically.
- */
-function isSeen(): boolean {
-  try {
-    const isKnown = localStorage.getItem(SEEN) !== null;
-    localStorage.setItem(SEEN, "yes");
-    return isKnown;
-  } catch {
-    return true;
-  }
 }

@@ -1,7 +1,7 @@
 /** Keeps the page's state, and derives what the page shows from it. */
 
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
-import type { Description, LessonStep, Session } from "../cells/session.ts";
+import type { Description, Session } from "../cells/session.ts";
 import { usePicture, useTensors } from "../cells/use-picture.ts";
 import type { CallView, Picture } from "../cells/view.ts";
 import { editsOf, type Editor, type TextReader } from "../document/edits.ts";
@@ -9,11 +9,10 @@ import type { Fix } from "../document/fixes.ts";
 import type { Action, PageState } from "../document/state.ts";
 import { examplesOf } from "../document/arrival.ts";
 import { Store } from "../document/store.ts";
-import { useLesson } from "../story/use-lesson.ts";
+import { verbOf } from "../stage/wiring.ts";
+import { questionIn } from "../document/question.ts";
 import type { Spot, TensorId } from "../values/spot.ts";
-import type { Tuple } from "../cells/links.ts";
 
-const NO_TUPLES: readonly Tuple[] = [];
 const NO_FIXES: readonly Fix[] = [];
 
 export function useSession(): Session {
@@ -23,7 +22,7 @@ export function useSession(): Session {
   const drawn = usePicture(state, page.generation);
   const { call, picture, version } = drawn;
   const { links = null } = picture ?? {};
-  const { tuples = NO_TUPLES, count = 0 } = links ?? {};
+  const { count = 0 } = links ?? {};
   const { step, pointed, focused, isPlaying } = page;
   const at = drawn.isStale ? count : Math.min(step ?? count, count);
   const tensors = useTensors(drawn, at, page);
@@ -31,14 +30,13 @@ export function useSession(): Session {
     () => state.inputs.map((_, position) => editsOf(version, position, editor)),
     [version, state.inputs.length],
   );
-  const lesson = useLesson(call.picture, page, act);
   const spot = pointed ?? focused;
   const words = useWords();
-  const description = useDescription(words, call, spot, step, lesson.now);
-  const example = useMemo(
-    () => examplesOf(page).find(({ id }) => id === preset) ?? null,
-    [page.known, preset],
+  const description = useMemo(
+    () => words && describe(words, call, spot, step),
+    [words, call, spot, step],
   );
+  const { question, example } = useTitle(page);
   return {
     ...page,
     ...drawn,
@@ -56,9 +54,9 @@ export function useSession(): Session {
     load: editor.load,
     explanation: call.explanation,
     fixes: useFixes(call),
-    summary: useMemo(() => (words === null ? [] : summaryAt(words, call)), [words, call]),
+    ...useMemo(() => wholeOf(words, call), [words, call]),
+    question,
     links,
-    tuples,
     count,
     at,
     spot,
@@ -67,11 +65,21 @@ export function useSession(): Session {
     onStep: useCallback((next: number) => act({ do: "step", step: next }), []),
     onScrub: useScrub(picture, act),
     description,
-    lesson,
-    toHear:
-      isPlaying || pointed !== null ? "" : (words?.toHear(description, tuples, example) ?? ""),
+    toHear: isPlaying || pointed !== null ? "" : (words?.toHear(description, example) ?? ""),
     verb: verbOf(picture),
   };
+}
+
+/** Returns the sender's question, which a changed call no longer shows, or else the example whose question is the title. */
+function useTitle(page: PageState): Pick<Session, "question" | "example"> {
+  const { state, preset } = page.history.present;
+  const isUnchanged = state === page.linked || page.edition === 0;
+  const question = isUnchanged ? questionIn(page.suffix) : "";
+  const example = useMemo(
+    () => examplesOf(page).find(({ id }) => id === preset) ?? null,
+    [page.known, preset],
+  );
+  return { question, example: question === "" ? example : null };
 }
 
 /** Returns the state, which is drawn after each action, and the functions that change it. */
@@ -144,21 +152,6 @@ function useWords(): Words | null {
   return words;
 }
 
-/** The selected cell is described first, because it is the user's latest request; then the lesson, then the player. */
-function useDescription(
-  words: Words | null,
-  call: CallView,
-  spot: Spot | null,
-  step: number | null,
-  taught: LessonStep | null,
-): Description | null {
-  const described = useMemo(
-    () => words && describe(words, call, spot, step),
-    [words, call, spot, step],
-  );
-  return spot === null ? (taught?.description ?? described) : described;
-}
-
 /** Describes the selected cell or the current step; returns null if the whole call should be described. */
 function describe(
   words: Words,
@@ -171,10 +164,21 @@ function describe(
   return step === null || step === 0 ? null : words.describeStep(call.picture, step - 1);
 }
 
-const summaryAt = (words: Words, { picture, state }: CallView): readonly string[] =>
-  picture === null
-    ? []
-    : words.summaryOf(picture.explanation, picture.links.tuples, state.attributes["reduction"]);
+/** Describes the whole call: its summary, how values move, and what the call does, or that it fails, as one sentence. */
+function wholeOf(
+  words: Words | null,
+  { picture, state, faults }: CallView,
+): Pick<Session, "summary" | "route" | "headline"> {
+  if (words === null) return { summary: [], route: "", headline: "" };
+  if (picture === null) {
+    const { size: count } = new Set(faults.map(({ sentence }) => sentence));
+    const headline = `No output, because of ${count === 1 ? "one error" : `${count} errors`}.`;
+    return { summary: [], route: "", headline };
+  }
+  const { explanation, links } = picture;
+  const summary = words.summaryOf(explanation, links.tuples, state.attributes["reduction"]);
+  return { summary, route: words.routeOf(explanation), headline: summary[0] ?? "" };
+}
 
 /** The code that finds fixes is loaded with the first error. */
 function useFixes(call: CallView): readonly Fix[] {
@@ -215,11 +219,4 @@ function useScrub(
       role === (links.kind === "gather" ? "output" : "updates") ? links.carried[element] : -1;
     if (order >= 0) act({ do: "step", step: order + 1 });
   }, []);
-}
-
-/** Returns the verb above the lines from updates to data. */
-function verbOf(picture: Picture | null): string {
-  const story = picture?.explanation.story;
-  if (story?.kind !== "scatter") return "";
-  return story.reduction === "none" ? "replace" : story.reduction;
 }

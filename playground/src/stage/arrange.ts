@@ -5,7 +5,15 @@
 
 import { sizeOf } from "../values/shape.ts";
 import { columnsIn, laneOf, withWindow } from "./lane-sizes.ts";
-import { heightOf, MINIMAP, type Lane, type Layout, type Placed, type Room } from "./layout.ts";
+import {
+  heightOf,
+  crossingsOf,
+  MINIMAP,
+  type Lane,
+  type Layout,
+  type Placed,
+  type Room,
+} from "./layout.ts";
 import {
   HEAD,
   HEADS,
@@ -58,6 +66,7 @@ interface Plan {
   readonly head: Head;
   readonly tierGap: number;
   readonly room: Room;
+  readonly tables: readonly Placed[];
   /** With `isTight`, data types above tables are abbreviated. */
   lanesAt(metrics: Metrics, isTight: boolean): Lane[];
   metricsAt(pitch: number): Metrics;
@@ -68,7 +77,7 @@ export function layOut(call: Call, room: Room): Layout {
   const plans = headsIn(room).map((head) => planOf(call, room, head));
   let best: Way | null = null;
   const worth = WORTH[room.isNarrow ? "narrow" : "wide"];
-  const all = tiersOf(plans[0].kind, call.tensors.length);
+  const all = tiersOf(plans[0].kind, call.tensors.length, room.isFrame);
   for (const plan of plans) {
     if (best !== null && best.pitch >= ROOMY) break;
     for (const isTight of [false, true]) {
@@ -118,6 +127,7 @@ function planOf({ op, axis, tensors }: Call, room: Room, head: Head): Plan {
     head,
     tierGap: TIER_GAP[room.isFrame && room.isNarrow ? "frame" : "page"],
     room,
+    tables: sorted,
     gutters: sorted
       .slice(1)
       .map(({ role }, before) => gutterBetween(kind, form, [sorted[before].role, role], sheets)),
@@ -127,6 +137,17 @@ function planOf({ op, axis, tensors }: Call, room: Room, head: Head): Plan {
       ),
     metricsAt: (pitch) => metricsAt(pitch, room.isNarrow, chip),
   };
+}
+
+/** The width of the space for lines from one tier to another. A frame smaller than any phone has no such lines. */
+const BUS = { frame: 14, narrow: 22, wide: 34 };
+const SMALLEST_FRAME = 304;
+
+/** Returns the width of the space for lines; 0 if all connected tables are side by side. */
+function busOf({ kind, tables, room: { isNarrow, isFrame, width } }: Plan, tiers: Tiers): number {
+  if (crossingsOf(kind, tables, tiers).length === 0) return 0;
+  if (isFrame && width < SMALLEST_FRAME) return 0;
+  return BUS[!isNarrow ? "wide" : isFrame ? "frame" : "narrow"];
 }
 
 const VALUES: ReadonlySet<string> = new Set(["data", "updates", "output"]);
@@ -177,12 +198,15 @@ function gutterBetween(
 const range = (begin: number, end: number): number[] =>
   Array.from({ length: Math.max(end - begin, 0) }, (_, i) => begin + i);
 
-/** Returns the possible assignments of tables to tiers, fewest tiers first. Data and the output are last. */
-function tiersOf(kind: Layout["kind"], count: number): Tiers[] {
+/**
+ * Returns the possible assignments of tables to tiers, fewest tiers first. Data and the output are last. Only a frame,
+ * which is low, has data beside indices above an output: lines to the output would seem to leave indices.
+ */
+function tiersOf(kind: Layout["kind"], count: number, isFrame: boolean): Tiers[] {
   const cut = (...at: number[]): Tiers =>
     [0, ...at].map((begin, i) => range(begin, at[i] ?? count)).filter((tier) => tier.length > 0);
   const ways = [cut(), cut(count - 2)];
-  if (kind === "gather") ways.push(cut(count - 1));
+  if (kind === "gather" && isFrame) ways.push(cut(count - 1));
   return [...ways, cut(count - 2, count - 1)];
 }
 
@@ -205,7 +229,8 @@ function hasRoom({ plan, tiers, pitch, isTight }: Way): boolean {
   const metrics = plan.metricsAt(pitch);
   const lanes = plan.lanesAt(metrics, isTight);
   const { height } = plan.room;
-  if (tiers.some((tier) => widthOf(plan, tier, lanes, metrics) > plan.room.width)) return false;
+  const space = plan.room.width - busOf(plan, tiers);
+  if (tiers.some((tier) => widthOf(plan, tier, lanes, metrics) > space)) return false;
   const tables = tiers.reduce((sum, tier) => sum + tallest(tier, lanes, metrics), 0);
   return tables + above(plan, tiers) <= height;
 }
@@ -225,7 +250,8 @@ function whole({ plan, tiers, pitch, isTight }: Way): Layout {
     if (isHigh(higher)) break;
     metrics = higher;
   }
-  return { kind, gutters, head, tierGap, tiers, metrics, lanes, hasMaps: false };
+  const bus = busOf(plan, tiers);
+  return { kind, gutters, head, tierGap, bus, tiers, metrics, lanes, hasMaps: false };
 }
 
 /** The maximum number of elements that a reader can survey at once. */
@@ -274,8 +300,8 @@ const seenIn = ({ lanes }: Layout): number =>
 
 /** Returns 0 if the layout fits, 1 if it is too high, or 2 if it is too wide. */
 function overflowOf(layout: Layout, { width, height }: Room): 0 | 1 | 2 {
-  const { tiers, lanes, metrics, hasMaps } = layout;
-  if (tiers.some((tier) => widthOf(layout, tier, lanes, metrics) > width)) return 2;
+  const { tiers, lanes, metrics, hasMaps, bus } = layout;
+  if (tiers.some((tier) => widthOf(layout, tier, lanes, metrics) + bus > width)) return 2;
   const tables = tiers.map(
     (tier) =>
       tallest(
@@ -299,10 +325,11 @@ function spacesOf(
   tier: readonly number[],
   lanes: readonly Lane[],
   metrics: Metrics,
+  bus: number,
 ): { readonly width: number; readonly columns: number }[] {
   const between = tier.slice(1).reduce((sum, at) => sum + metrics.gutters[gutters[at - 1]], 0);
   const needs = tier.map((at) => lanes[at].width + room.bar);
-  const widths = shared(room.width - between, needs);
+  const widths = shared(room.width - bus - between, needs);
   return tier.map((at, i) => {
     const fitting = columnsIn(widths[i] - room.bar, lanes[at]);
     const isWhole = widths[i] >= needs[i];
@@ -314,7 +341,8 @@ function spacesOf(
 function windowsIn(plan: Plan, tiers: Tiers, metrics: Metrics): Layout {
   const { kind, gutters, head, tierGap, room } = plan;
   const lanes = plan.lanesAt(metrics, true);
-  const spaces = tiers.map((tier) => spacesOf(plan, tier, lanes, metrics));
+  const bus = busOf(plan, tiers);
+  const spaces = tiers.map((tier) => spacesOf(plan, tier, lanes, metrics, bus));
   const bars = tiers.map((tier, number) =>
     tier.some((at, i) => spaces[number][i].columns < lanes[at].columns) ? room.bar : 0,
   );
@@ -341,7 +369,7 @@ function windowsIn(plan: Plan, tiers: Tiers, metrics: Metrics): Layout {
       drawn[at] = withWindow(lanes[at], size, head, room.bar);
     }
   }
-  return { kind, gutters, head, tierGap, tiers, metrics, lanes: drawn, hasMaps };
+  return { kind, gutters, head, tierGap, bus, tiers, metrics, lanes: drawn, hasMaps };
 }
 
 /**

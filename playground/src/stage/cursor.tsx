@@ -110,6 +110,7 @@ export function Cursor(props: CursorProps): JSX.Element {
             active={nearest(lane, corner, editor.active)}
             editing={editor.editing}
             isReadOnly={edits === null}
+            hasTabs={props.hasTabs}
             onEdited={editor.onEdited}
           />
         </div>

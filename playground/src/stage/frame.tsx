@@ -8,6 +8,7 @@ import { bandOf, MINIMAP, type Corner, type Lane, type Layout } from "./layout.t
 import { HEADS, SPACING } from "./metrics.ts";
 import type { Session } from "../cells/session.ts";
 import { touchedBy, type Range } from "../cells/touched.ts";
+import { visible } from "../values/visible.ts";
 
 interface Box {
   readonly left: number;
@@ -30,33 +31,67 @@ interface FrameProps {
   readonly corner: Corner;
 }
 
-export function Frame({ session, layout, lane, corner }: FrameProps): JSX.Element {
-  const boxes = rangesOf(session, lane).flatMap(
-    (range) => boxOf(range, layout, lane, corner) ?? [],
+export function Frame({ session, layout, lane, corner }: FrameProps): JSX.Element | null {
+  const { picture } = session;
+  const range =
+    picture === null ? null : touchedBy(picture, orderOf(session), lane.role, lane.shape);
+  const box = range === null ? null : boxOf(range, layout, lane, corner);
+  if (box === null) return null;
+  const style = Object.fromEntries(
+    Object.entries(box).map(([name, pixels]) => [name, `${pixels}px`]),
   );
+  return <div class="frame" style={style} aria-hidden="true" />;
+}
+
+/** Shows the first error of a tensor's cells beside its cell, until another cell is pointed at. */
+export function Bubble({ session, layout, lane, corner }: FrameProps): JSX.Element | null {
+  const { inputs, spot } = session;
+  const { id } = lane;
+  const [fault] = id === "output" ? [] : inputs[id].cells.faults;
+  if (fault === undefined) return null;
+  const [element, sentence] = fault;
+  const isElsewhere = spot !== null && (spot.tensor !== id || spot.element !== element);
+  const box = boxOf({ begin: element, end: element + 1 }, layout, lane, corner);
+  if (isElsewhere || box === null) return null;
+  const { isBefore, room } = besideOf(box, lane, layout);
+  const side = isBefore
+    ? { right: `${lane.width - box.left + GAP}px` }
+    : { left: `${box.left + box.width + GAP}px` };
   return (
-    <>
-      {boxes.map((box) => {
-        const style = Object.fromEntries(
-          Object.entries(box).map(([name, pixels]) => [name, `${pixels}px`]),
-        );
-        return (
-          <div class="frame" key={`${box.left},${box.top}`} style={style} aria-hidden="true" />
-        );
-      })}
-    </>
+    <p
+      class={`bubble${isBefore ? " before" : ""}`}
+      style={{ ...side, top: `${box.top + box.height / 2}px`, maxWidth: `${room}px` }}
+      // The story announces the error.
+      aria-hidden="true"
+    >
+      {visible(sentence.replace(/^[\w-]+-\d+: /, ""))}
+    </p>
   );
 }
 
-/** Returns a tensor's highlighted elements: those of the selected cell, or else of the lesson, or else of the step. */
-function rangesOf(session: Session, { id, role, shape }: Lane): readonly Range[] {
-  const { picture, spot, lesson } = session;
-  if (picture === null) return [];
-  if (spot === null && lesson.now !== null) {
-    return lesson.now.frames.filter(({ tensor }) => tensor === id);
-  }
-  const range = touchedBy(picture, orderOf(session), role, shape);
-  return range === null ? [] : [range];
+/** The distance between a cell and its bubble, and the widths of a bubble, in pixels. */
+const GAP = 8;
+const WIDTHS = { least: 110, enough: 170, most: 230 };
+
+/** Returns the side of a cell that has room for a bubble, and the bubble's largest width. */
+function besideOf(
+  box: Box,
+  lane: Lane,
+  { tiers, lanes, gutters, metrics, bus }: Layout,
+): { readonly isBefore: boolean; readonly room: number } {
+  const at = lanes.indexOf(lane);
+  const tier = tiers.find((one) => one.includes(at)) ?? [at];
+  const widthOf = (tables: readonly number[]): number =>
+    tables.reduce(
+      (sum, one, i) => sum + lanes[one].width + (i === 0 ? 0 : metrics.gutters[gutters[one - 1]]),
+      bus,
+    );
+  const begin = widthOf(tier.slice(0, tier.indexOf(at) + 1)) - lane.width;
+  const before = begin + box.left - GAP;
+  const after = Math.max(...tiers.map(widthOf)) - begin - box.left - box.width - GAP;
+  const isBefore = after < WIDTHS.enough && before > after;
+  const room = Math.max(WIDTHS.least, Math.min(WIDTHS.most, isBefore ? before : after));
+  return { isBefore, room };
 }
 
 /** Returns the box around elements of a tensor; null if none is in view. */

@@ -4,8 +4,8 @@
  */
 
 import type { JSX } from "preact";
-import { bandOf, type Corner, type Lane } from "./layout.ts";
-import type { Metrics } from "./metrics.ts";
+import { bandOf, MINIMAP, type Corner, type Lane, type Layout } from "./layout.ts";
+import { HEADS, SPACING, type Metrics } from "./metrics.ts";
 import type { Chip, Mark } from "./wiring.ts";
 import type { Rows, Wire } from "./wires.ts";
 
@@ -49,12 +49,9 @@ interface WiresProps {
  */
 export function Wires(props: WiresProps): JSX.Element {
   const { width, metrics, left, right, wires, orders, height, verb, step } = props;
-  const isOn = (wire: Wire): boolean =>
-    orders === null || wire.orders.some((one) => orders.has(one));
-  const isLater = (wire: Wire): boolean => wire.orders.every((one) => one >= step);
   // Lines begin at the table, even if the header above the table is wider.
   const begin = 3 - slackOf(left);
-  const drawn = wires.toSorted((a, b) => Number(isOn(a)) - Number(isOn(b)));
+  const drawn = wires.toSorted((a, b) => Number(isOn(a, orders)) - Number(isOn(b, orders)));
   return (
     <div class="gutter" style={{ width: `${width}px` }} aria-hidden="true">
       <span class="verb">{verb}</span>
@@ -63,17 +60,13 @@ export function Wires(props: WiresProps): JSX.Element {
           const [from, to] = [placeOf(left, metrics, wire.from), placeOf(right, metrics, wire.to)];
           // Rows outside the visible part have no height.
           if (from.top === from.bottom || to.top === to.bottom) return null;
-          const classes = ["wire", `hue-${wire.hue}`];
-          if (!isOn(wire) || isLater(wire)) classes.push("off");
-          else if (orders !== null) classes.push("on");
-          if (wire.isLost) classes.push("lost");
           const [y1, y2] = [round(middle(from)), round(middle(to))];
           const head = width - 3;
           const reach = round((begin + head) / 2);
           return (
             <g
               key={`${wire.from.begin},${wire.from.end},${wire.to.begin},${wire.to.end}`}
-              class={classes.join(" ")}
+              class={classOf(wire, orders, step)}
             >
               {bracket(wire.from, from, begin)}
               <path d={`M${begin} ${y1}C${reach} ${y1} ${reach} ${y2} ${head - 6} ${y2}`} />
@@ -82,6 +75,78 @@ export function Wires(props: WiresProps): JSX.Element {
               {bracket(wire.to, to, width - 2)}
             </g>
           );
+        })}
+      </svg>
+    </div>
+  );
+}
+
+type Orders = ReadonlySet<number> | null;
+
+const isOn = (wire: Wire, orders: Orders): boolean =>
+  orders === null || wire.orders.some((one) => orders.has(one));
+
+function classOf(wire: Wire, orders: Orders, step: number): string {
+  const classes = ["wire", `hue-${wire.hue}`];
+  const isLater = wire.orders.every((one) => one >= step);
+  if (!isOn(wire, orders) || isLater) classes.push("off");
+  else if (orders !== null) classes.push("on");
+  if (wire.isLost) classes.push("lost");
+  return classes.join(" ");
+}
+
+/** Lines between tables in different tiers. */
+export interface Lines {
+  readonly from: Side;
+  readonly to: Side;
+  readonly tiers: readonly [from: number, to: number];
+  readonly wires: readonly Wire[];
+}
+
+interface BusProps {
+  readonly layout: Layout;
+  readonly tier: number;
+  readonly lines: readonly Lines[];
+  readonly orders: Orders;
+  readonly step: number;
+}
+
+/** The distance between vertical lines, and a length that reaches below any tier; what is below is cut off. */
+const TRACK = 4;
+const FAR = 99_999;
+
+/** Draws one tier's part of the lines that leave a tier at its left edge and arrive at the left edge of another tier. */
+export function Bus({ layout, tier, lines, orders, step }: BusProps): JSX.Element {
+  const { bus, metrics, head, hasMaps, tierGap } = layout;
+  const above = HEADS[head] - SPACING + (hasMaps ? MINIMAP : 0);
+  const most = Math.max(1, Math.floor((bus - 12) / TRACK));
+  return (
+    <div class="bus" style={{ width: `${bus}px` }} aria-hidden="true">
+      <svg width={bus} style={{ height: `calc(100% + ${tierGap}px)` }}>
+        {lines.flatMap(({ from, to, tiers: [first, last], wires }) => {
+          if (tier < first || tier > last) return [];
+          const targets = [...new Set(wires.map((wire) => wire.to.begin))];
+          return wires.map((wire) => {
+            const [begin, end] = [placeOf(from, metrics, wire.from), placeOf(to, metrics, wire.to)];
+            if (begin.top === begin.bottom || end.top === end.bottom) return null;
+            const x = 3 + (targets.indexOf(wire.to.begin) % most) * TRACK;
+            const [y1, y2] = [round(above + middle(begin)), round(above + middle(end))];
+            const path =
+              tier === first
+                ? `M${bus - 3} ${y1}H${x + 5}q-5 0-5 5V${FAR}`
+                : tier === last
+                  ? `M${x} 0V${y2 - 5}q0 5 5 5H${bus - 8}`
+                  : `M${x} 0V${FAR}`;
+            return (
+              <g
+                key={`${first} ${wire.from.begin} ${wire.to.begin}`}
+                class={classOf(wire, orders, step)}
+              >
+                <path d={path} />
+                {tier === last && <path class="head" d={`M${bus - 2} ${y2}l-8-4.5v9z`} />}
+              </g>
+            );
+          });
         })}
       </svg>
     </div>
@@ -105,7 +170,7 @@ interface ChipsProps {
 /** Shows each index tuple's target next to the tuple's row. */
 export const Chips = ({ width, metrics, side, chips, tuples }: ChipsProps): JSX.Element => (
   <div class="gutter chips" style={{ width: `${width}px` }} aria-hidden="true">
-    {chips.map(({ row, tuple, hue, letter, text, isResolved, isOut }) => {
+    {chips.map(({ row, tuple, hue, text, isResolved, isOut }) => {
       const band = placeOf(side, metrics, { begin: row, end: row + 1 });
       if (band.top === band.bottom) return null;
       const isFaint = tuples !== null && !tuples.has(tuple);
@@ -115,7 +180,6 @@ export const Chips = ({ width, metrics, side, chips, tuples }: ChipsProps): JSX.
           class={`chip hue-${hue}${isFaint ? " off" : ""}${isOut ? " out" : ""}`}
           style={{ top: `${round(middle(band))}px`, left: `${6 - slackOf(side)}px` }}
         >
-          {letter !== "" && <b>{letter}</b>}
           <i class={isResolved ? "resolved" : undefined}>→ {text}</i>
         </span>
       );
@@ -134,7 +198,7 @@ interface MarksProps {
 export const Marks = ({ width, metrics, side, marks }: MarksProps): JSX.Element => (
   <div class="gutter marks" style={{ width: `${width}px` }} aria-hidden="true">
     <span class="verb">⇒</span>
-    {marks.map(({ rows, hue, letters, count }) => {
+    {marks.map(({ rows, hue, text, count }) => {
       const band = placeOf(side, metrics, rows);
       if (band.top === band.bottom) return null;
       return (
@@ -143,7 +207,7 @@ export const Marks = ({ width, metrics, side, marks }: MarksProps): JSX.Element 
           class={`mark hue-${hue}${count > 1 ? " several" : ""}`}
           style={{ top: `${round(middle(band))}px` }}
         >
-          {letters === "" ? (count > 1 ? `×${count}` : "⇒") : letters}
+          {text}
         </span>
       );
     })}

@@ -21,6 +21,8 @@ export interface LaneProps {
   readonly metrics: Metrics;
   readonly corner: Corner;
   readonly cells: Cells;
+  /** True if tabs stand beside the table, so that its cells need none. */
+  readonly hasTabs: boolean;
   /** The header's form. Unless the header is full, a single button opens all edits of the tensor. */
   readonly head: Head;
   /** True if a minimap of the whole tensor is above its table. */

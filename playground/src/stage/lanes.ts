@@ -4,6 +4,7 @@ import type { Lane, Layout } from "./layout.ts";
 import type { LaneProps } from "./lane-props.ts";
 import type { Session } from "../cells/session.ts";
 import { NOTHING_SAID, type Cells } from "../cells/cells.ts";
+import { MOST_WIRES } from "./wires.ts";
 
 const NO_NUMBERS: ReadonlySet<number> = new Set();
 const EMPTY: Cells = { ...NOTHING_SAID, values: [] };
@@ -11,7 +12,7 @@ const EMPTY: Cells = { ...NOTHING_SAID, values: [] };
 export function laneProps(
   session: Session,
   lane: Lane,
-  { metrics, head, hasMaps }: Layout,
+  { metrics, head, hasMaps, lanes, gutters }: Layout,
 ): Omit<LaneProps, "corner" | "onCorner" | "onReveal" | "onText" | "onPin"> {
   const { state, version, inputs, edits, picture, onSpot, onScrub, isStale } = session;
   const common = {
@@ -19,6 +20,7 @@ export function laneProps(
     metrics,
     head,
     hasMap: hasMaps,
+    hasTabs: gutters[lanes.indexOf(lane)] === "chips" && (session.links?.count ?? 0) <= MOST_WIRES,
     onSpot,
     onScrub,
     name: lane.name,

@@ -43,6 +43,8 @@ export interface Layout {
   readonly gutters: readonly Gutter[];
   readonly head: Head;
   readonly tierGap: number;
+  /** The width of the space for lines from one tier to another, left of all tables; 0 if no line needs the space. */
+  readonly bus: number;
   /** True if minimaps of whole tensors are above the tables. */
   readonly hasMaps: boolean;
 }
@@ -68,6 +70,41 @@ export const tableWidthOf = (side: number, columns: number, cell: number): numbe
 /** Returns the total height of a table's rows. */
 export const heightOf = ({ rows, span, group }: Sheet, { pitch, gap }: Metrics): number =>
   HEAD + rows * span * pitch + (group > 0 ? Math.floor((rows - 1) / group) * gap : 0);
+
+/** The roles of tables that lines connect. */
+export const LINES: Readonly<
+  Record<Layout["kind"], readonly (readonly [from: string, to: string])[]>
+> = {
+  scatter: [["updates", "data"]],
+  gather: [
+    ["indices", "data"],
+    ["data", "output"],
+  ],
+};
+
+/** A connection between tables in different tiers, as positions of the tables and numbers of their tiers. */
+export interface Crossing {
+  readonly role: string;
+  readonly tables: readonly [from: number, to: number];
+  readonly tiers: readonly [from: number, to: number];
+}
+
+/** Returns the connections from one tier to another. Lines leave a tier at its left edge. */
+export function crossingsOf(
+  kind: Layout["kind"],
+  tables: readonly { readonly role: string }[],
+  tiers: Layout["tiers"],
+): readonly Crossing[] {
+  const roles = tables.map(({ role }) => role);
+  return LINES[kind].flatMap(([role, other]): Crossing[] => {
+    const [from, to] = [role, other].map((one) => roles.indexOf(one));
+    const [first, last] = [from, to].map((table) => tiers.findIndex((one) => one.includes(table)));
+    // Left of data, indices would seem to be the source.
+    const isHidden = role === "data" && tiers[first]?.[0] !== from;
+    if (first === -1 || last === -1 || first === last || isHidden) return [];
+    return [{ role, tables: [from, to], tiers: [first, last] }];
+  });
+}
 
 /** The height of the minimap above a window, in pixels. */
 export const MINIMAP = 108;

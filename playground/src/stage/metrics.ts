@@ -58,8 +58,8 @@ export const SMALLEST = { mouse: 20, finger: 26, frame: 16 };
 const between = (least: number, value: number, most: number): number =>
   Math.round(Math.max(least, Math.min(most, value)));
 
-/** The length of the longest mark between data and the output, such as `A B+2`. */
-const MARK = 5;
+/** The length of the longest usual mark between data and the output, such as `2× last`. */
+const MARK = 7;
 
 /** Returns the sizes for a row height. `chip` is the length of a tuple's longest target, such as `(1, 0)`. */
 export function metricsAt(pitch: number, isNarrow: boolean, chip: number): Metrics {
@@ -75,8 +75,8 @@ export function metricsAt(pitch: number, isNarrow: boolean, chip: number): Metri
     padding: isNarrow ? between(4, pitch * 0.2, 12) : between(5, pitch * 0.43 - 3.6, 44),
     gap: between(6, pitch * 0.32, 30),
     gutters: {
-      // The width holds a letter, an arrow and the target.
-      chips: wide(chip + 3) + (isNarrow ? 31 : 34),
+      // The width holds an arrow and the target.
+      chips: wide(chip + 2) + (isNarrow ? 26 : 34),
       wires: isNarrow ? 52 : between(64, pitch * 1.7, 180),
       becomes: wide(MARK) + (isNarrow ? 15 : between(20, pitch * 0.4, 40)),
       gap: isNarrow ? 8 : between(12, pitch * 0.5, 48),

@@ -142,6 +142,7 @@ function Slice({ pin, lane, session, layout, windows, onClose }: SliceProps): JS
           active={-1}
           editing={null}
           isReadOnly
+          hasTabs={false}
           onEdited={() => undefined}
         />
       </div>

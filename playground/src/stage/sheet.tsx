@@ -30,6 +30,8 @@ interface SheetProps extends Cells {
   /** The element being edited, or null. */
   readonly editing: Editing | null;
   readonly isReadOnly: boolean;
+  /** True if tabs stand beside the table, so that its cells need none. */
+  readonly hasTabs: boolean;
   /** If `text` is undefined, the element stays unchanged. `move` is the direction in which the focus moves. */
   onEdited(element: number, text: string | undefined, move: Move | null): void;
 }
@@ -116,10 +118,10 @@ function sameRow(before: RowProps, after: RowProps): boolean {
     before.begin !== begin ||
     before.lane !== lane ||
     before.height !== after.height ||
-    before.notes !== after.notes ||
+    before.tabs !== after.tabs ||
+    before.hasTabs !== after.hasTabs ||
     before.faults !== after.faults ||
-    before.others !== after.others ||
-    before.letters !== after.letters
+    before.others !== after.others
   ) {
     return false;
   }
@@ -143,10 +145,9 @@ const editedIn = ({ editing }: SheetProps, element: number): Editing | null =>
 
 /** Draws a cell. This is a function instead of a component, because a tensor may have ten thousand cells. */
 function cell(props: RowProps, element: number): JSX.Element {
-  const { id, values, notes, faults, letters, others, active, lane } = props;
+  const { id, values, tabs, faults, others, active, lane } = props;
   const edited = editedIn(props, element);
   const tint = props.tints[element] ?? -1;
-  const note = notes.get(element);
   const fault = faults.get(element);
   const other = others.get(element);
   const value = visible(values[element] ?? "");
@@ -154,9 +155,9 @@ function cell(props: RowProps, element: number): JSX.Element {
   if (tint >= 0) classes.push(`hue-${tint}`);
   if (hitsAt(props, element) > 1) classes.push("several");
   if (other !== undefined) classes.push("other");
-  // A cell has neither a colour nor a letter before its update is applied.
-  const letter = tint < 0 ? undefined : letters.get(element);
-  const shown = cut(value, lane.digits);
+  // A cell has neither a colour nor a tab before its update is applied.
+  const tab = tint < 0 || props.hasTabs ? undefined : tabs.get(element);
+  const shown = cut(value, lane.digits - (tab === undefined ? 0 : tabWidth(tab)));
   return (
     <td
       key={element}
@@ -172,8 +173,7 @@ function cell(props: RowProps, element: number): JSX.Element {
       {edited === null ? (
         <>
           {shown}
-          {note !== undefined && <small class="note">={note}</small>}
-          {letter !== undefined && <b class="letters">{letter}</b>}
+          {tab !== undefined && <small class="tab">{tab}</small>}
           {fault !== undefined && <b class="sign">!</b>}
         </>
       ) : (
@@ -183,13 +183,18 @@ function cell(props: RowProps, element: number): JSX.Element {
   );
 }
 
+/** The width of a character in a tab and of a tab's padding, in characters of a value. */
+const TAB = { character: 0.7, padding: 0.5 };
+
+export const tabWidth = (tab: string): number => TAB.character * tab.length + TAB.padding;
+
 const titleOf = (value: string, shown: string, other: string | undefined): string | undefined =>
   other === undefined ? (shown === value ? undefined : value) : `${value} here, ${other} there`;
 
 /** Truncates a text without splitting a surrogate pair. */
 const cut = (value: string, digits: number): string =>
   value.length > digits
-    ? `${value.slice(0, Math.max(digits - 1, 1)).replace(/[\uD800-\uDBFF]$/, "")}…`
+    ? `${value.slice(0, Math.max(Math.floor(digits) - 1, 1)).replace(/[\uD800-\uDBFF]$/, "")}…`
     : value;
 
 /** The text field of a cell that is being edited. Enter and Tab accept the text; Escape discards it. */

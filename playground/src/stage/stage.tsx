@@ -5,12 +5,12 @@
 
 import { Fragment, type JSX } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
-import { heightOf, MINIMAP, type Lane, type Layout, type Room } from "./layout.ts";
+import { crossingsOf, heightOf, MINIMAP, type Lane, type Layout, type Room } from "./layout.ts";
 import { HEADS } from "./metrics.ts";
 import { ORIGIN, type Windows } from "./use-corners.ts";
-import { Chips, Marks, Wires } from "./gutter.tsx";
+import { Bus, Chips, Marks, Wires } from "./gutter.tsx";
 import { TensorLane } from "./lane.tsx";
-import { Frame } from "./frame.tsx";
+import { Bubble, Frame } from "./frame.tsx";
 import { laneProps } from "./lanes.ts";
 import type { Pin } from "./lane-props.ts";
 import type { Session } from "../cells/session.ts";
@@ -59,14 +59,20 @@ export function Stage(props: StageProps): JSX.Element {
         "--top": hasMaps ? `${MINIMAP}px` : "0px",
       }}
     >
-      {tiers.map((tier) => (
+      {tiers.map((tier, number) => (
         <div class="tier" key={tier[0]}>
+          {layout.bus > 0 && <BusOf tier={number} wiring={wiring} {...props} />}
           {tier.map((position, i) => (
             <Fragment key={layout.lanes[position].name}>
               {i > 0 && <GutterBefore position={position} wiring={wiring} {...props} />}
               <Place lane={layout.lanes[position]} {...props} />
             </Fragment>
           ))}
+          {session.verb !== "" && tier.length === 1 && tier[0] === layout.lanes.length - 1 && (
+            <span class="verb-above" aria-hidden="true">
+              ⇓ {session.verb}
+            </span>
+          )}
         </div>
       ))}
       <LeftOut session={session} />
@@ -96,6 +102,7 @@ function Place({
         onPin={onPin}
       />
       <Frame session={session} layout={layout} lane={lane} corner={corner} />
+      <Bubble session={session} layout={layout} lane={lane} corner={corner} />
     </div>
   );
 }
@@ -115,6 +122,43 @@ function useWiring(session: Session, layout: Layout): Wiring {
   );
 }
 
+interface TierProps extends StageProps {
+  readonly tier: number;
+  readonly wiring: Wiring;
+}
+
+/** Returns the highlighted updates, or null. */
+const useOrders = ({ description, isStale }: Session): ReadonlySet<number> | null =>
+  useMemo(
+    () => (description === null || isStale ? null : new Set(description.orders)),
+    [description, isStale],
+  );
+
+/** Draws the lines between tables in different tiers. */
+function BusOf({ tier, session, layout, windows, wiring }: TierProps): JSX.Element {
+  const { kind, lanes, tiers } = layout;
+  const { step, at } = session;
+  const orders = useOrders(session);
+  const sideAt = (position: number) => ({
+    lane: lanes[position],
+    corner: windows.corners.get(lanes[position].id) ?? ORIGIN,
+  });
+  const lines = crossingsOf(kind, lanes, tiers).map(
+    ({ role, tables: [from, to], tiers: across }) => ({
+      ...{ from: sideAt(from), to: sideAt(to), tiers: across, wires: wiring.wires.get(role) ?? [] },
+    }),
+  );
+  return (
+    <Bus
+      layout={layout}
+      tier={tier}
+      lines={lines}
+      orders={orders}
+      step={step === null ? Infinity : at}
+    />
+  );
+}
+
 interface GutterProps extends StageProps {
   /** The position of the tensor to the right. */
   readonly position: number;
@@ -122,12 +166,9 @@ interface GutterProps extends StageProps {
 }
 
 function GutterBefore({ position, session, layout, windows, wiring }: GutterProps): JSX.Element {
-  const { description, isStale, links, step, at, verb } = session;
+  const { links, step, at, verb } = session;
   const { metrics, lanes, gutters } = layout;
-  const orders = useMemo(
-    () => (description === null || isStale ? null : new Set(description.orders)),
-    [description, isStale],
-  );
+  const orders = useOrders(session);
   const [left, right] = lanes.slice(position - 1, position + 1);
   const gutter = gutters[position - 1];
   const sideOf = (lane: Lane) => ({ lane, corner: windows.corners.get(lane.id) ?? ORIGIN });

@@ -5,10 +5,11 @@ import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { layOut } from "./arrange.ts";
 import type { Layout, Placed, Room } from "./layout.ts";
 import { SMALLEST } from "./metrics.ts";
+import { axisOf, placedOf, roleAt } from "./placed.ts";
 import type { State } from "../values/state.ts";
 import type { OperatorVersion } from "ndscatter";
-import { roleOf } from "ndscatter/operators";
-import { lettersOf } from "../cells/letters.ts";
+import { tabsOf } from "../cells/tabs.ts";
+import { tabWidth } from "./sheet.tsx";
 import type { Picture } from "../cells/view.ts";
 
 /**
@@ -118,20 +119,20 @@ const widthFor = (length: number, role: string): number => {
   return WIDTHS.find((width) => Math.max(length, least) <= width) ?? 12;
 };
 
-/** The width of an update's letter and the space before it, in characters of a value. */
-const LETTER = 0.7;
-const BEFORE_LETTERS = 0.3;
-
-/** Returns the number of characters to reserve for letters and for positive equivalents of negative indices. */
-function roomBeside(role: string, picture: Picture | null, size: number): number {
+/** Returns the number of characters to reserve for tabs. */
+function roomBeside(role: string, picture: Picture | null, shape: readonly number[]): number {
   if (role === "indices") return 2;
   if (picture === null) return 1;
-  const letters = [...lettersOf(picture.links, role, size).values()];
-  return Math.max(1, LETTER * longest(letters) + BEFORE_LETTERS);
+  const tabs = [...tabsOf(picture.links, picture.state.op, role, shape).values()];
+  return Math.max(1, ...tabs.map(tabWidth));
 }
 
-const digitsFor = (texts: readonly string[], role: string, picture: Picture | null): number =>
-  Math.min(12, widthFor(longest(texts), role) + roomBeside(role, picture, texts.length));
+const digitsFor = (
+  texts: readonly string[],
+  role: string,
+  picture: Picture | null,
+  shape: readonly number[],
+): number => Math.min(12, widthFor(longest(texts), role) + roomBeside(role, picture, shape));
 
 interface Shown {
   readonly state: State;
@@ -160,53 +161,16 @@ export function useLayout(
         key,
         digits: [
           ...state.inputs.map((text, position) =>
-            digitsFor(text?.values ?? [], role(position), picture),
+            digitsFor(text?.values ?? [], role(position), picture, text?.shape ?? []),
           ),
-          digitsFor(picture?.printed.texts ?? [], "output", picture),
+          digitsFor(picture?.printed.texts ?? [], "output", picture, outputShape ?? []),
         ],
       };
     }
     const { digits } = kept.current;
-    const inputs = state.inputs.flatMap((text, position): Placed[] =>
-      text === null
-        ? []
-        : [
-            {
-              id: position,
-              role: roleAt(version, position),
-              shape: text.shape,
-              rowNumbers: text.rows,
-              digits: digits[position],
-              name: version?.inputs[position]?.name ?? `input ${position}`,
-            },
-          ],
-    );
-    const name = version?.outputs[0].name ?? "output";
-    if (outputShape === null) return inputs;
-    // The rows of a gather's output are those of its indices.
-    const source = inputs.find(({ role }) => role === "data" && !state.op.includes("Gather"));
-    const common = { id: "output", role: "output", shape: outputShape, name } as const;
-    return [
-      ...inputs,
-      { ...common, digits: digits[digits.length - 1], rowNumbers: source?.rowNumbers },
-    ];
+    return placedOf(state, version, outputShape, digits);
   }, [state, version, picture, String(outputShape), generation]);
   const axis = axisOf(state, version);
   const key = JSON.stringify([state.op, axis, placed]);
   return useMemo(() => layOut({ op: state.op, axis, tensors: placed }, room), [key, room]);
-}
-
-const roleAt = (version: OperatorVersion | null, position: number): string => {
-  const schema = version?.inputs[position];
-  return schema === undefined ? `input ${position}` : roleOf(schema);
-};
-
-/** Returns an operator's axis; NaN if the call does not specify an axis. */
-function axisOf(state: State, version: OperatorVersion | null): number {
-  const text = state.inputs.find((_, position) => roleAt(version, position) === "axis")?.values[0];
-  const axis = Number(text ?? state.attributes["axis"] ?? 0);
-  const data = state.inputs.find((_, position) => roleAt(version, position) === "data");
-  const batch = Number(state.attributes["batch_dims"] ?? 0);
-  const at = axis < 0 ? axis + (data?.shape.length ?? 0) : axis;
-  return batch === 0 ? at : NaN;
 }

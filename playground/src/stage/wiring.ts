@@ -1,7 +1,6 @@
 /** Computes the content of the gutters between tables: lines, tuple targets, and changed rows. */
 
-import type { Layout } from "./layout.ts";
-import { MOST_LETTERS } from "../cells/links.ts";
+import { LINES, type Layout } from "./layout.ts";
 import type { Links } from "../cells/links.ts";
 import { PLAIN } from "../cells/targets.ts";
 import { MOST_WIRES, rowsOf, wiresOf, type Rows, type RowsOf, type Wire } from "./wires.ts";
@@ -11,7 +10,6 @@ export interface Chip {
   readonly tuple: number;
   readonly row: number;
   readonly hue: number;
-  readonly letter: string;
   /** The tuple's target, such as `3` or `(1, 0)`. */
   readonly text: string;
   /** True if the text differs from the tuple, for example because an index is negative. */
@@ -22,7 +20,8 @@ export interface Chip {
 export interface Mark {
   readonly rows: Rows;
   readonly hue: number;
-  readonly letters: string;
+  /** What happens where the updates meet, such as `2× add`. */
+  readonly text: string;
   /** The number of updates of the row's most frequent target. */
   readonly count: number;
 }
@@ -60,14 +59,7 @@ export function wiringOf(
     const keepsLast = story?.kind === "scatter" && story.reduction === "none";
     return wiresOf(links, targets, orders, [rowsIn(from), rowsIn(to)], keepsLast);
   };
-  const wires = new Map(
-    links.kind === "gather"
-      ? [
-          ["indices", between("indices", "data")],
-          ["data", between("data", "output")],
-        ]
-      : [["updates", between("updates", "data")]],
-  );
+  const wires = new Map(LINES[links.kind].map(([from, to]) => [from, between(from, to)]));
   return {
     wires,
     chips: isLarge ? [] : chipsOf(links, picture),
@@ -78,23 +70,15 @@ export function wiringOf(
 const sizeIn = ({ explanation: { inputs, output } }: Picture, role: string): number =>
   (role === "output" ? output : inputs.find((one) => one.role === role)?.tensor)?.size ?? 0;
 
-function chipsOf(links: Links, { targets }: Picture): Chip[] {
-  const hasLetters = links.tuples.length <= MOST_LETTERS;
-  const chips: Chip[] = [];
-  for (const [tuple, { given, places, letter }] of links.tuples.entries()) {
-    const text = places === null ? "nowhere" : bare(places);
-    chips.push({
-      tuple,
-      row: rowOfTuple(links, tuple),
-      hue: places === null ? PLAIN : targets.hueOf(targets.ofTuple[tuple]),
-      letter: hasLetters ? letter : "",
-      text,
-      isResolved: places !== null && bare(given) !== text,
-      isOut: places === null,
-    });
-  }
-  return chips;
-}
+const chipsOf = (links: Links, { targets }: Picture): Chip[] =>
+  links.tuples.map(({ given, places, tab }, tuple) => ({
+    tuple,
+    row: rowOfTuple(links, tuple),
+    hue: places === null ? PLAIN : targets.hueOf(targets.ofTuple[tuple]),
+    text: tab,
+    isResolved: places !== null && given.some((index, j) => Number(index) !== places[j]),
+    isOut: places === null,
+  }));
 
 /** Returns a tuple's row in the table of indices. Tuples are numbered by first use, rows by position in indices. */
 function rowOfTuple({ indexed, tuples }: Links, tuple: number): number {
@@ -102,39 +86,39 @@ function rowOfTuple({ indexed, tuples }: Links, tuple: number): number {
   return begin === -1 ? tuple : Math.floor((begin * tuples.length) / indexed.length);
 }
 
-/** Prints coordinates, such as `3` or `(1, 0)`. */
-const bare = (list: readonly (number | bigint)[]): string =>
-  list.length === 1 ? String(list[0]) : `(${list.join(", ")})`;
-
 /** Returns the marks of the rows of data that updates change. Targets in the same row share one mark. */
-function marksOf({ links, targets }: Picture, rowsIn: RowsOf, isLarge: boolean): Mark[] {
+function marksOf(
+  { links, targets, explanation }: Picture,
+  rowsIn: RowsOf,
+  isLarge: boolean,
+): Mark[] {
   if (links.kind === "gather" || isLarge) return [];
-  const found = new Map<
-    string,
-    { rows: Mark["rows"]; orders: number[]; hues: Set<number>; most: number }
-  >();
+  const found = new Map<string, { rows: Mark["rows"]; hues: Set<number>; most: number }>();
   for (const [slice, orders] of links.reached) {
     const rows = rowsIn(orders[0]);
     if (rows === null) continue;
     const key = `${rows.begin},${rows.end}`;
-    const known = found.get(key) ?? { rows, orders: [], hues: new Set(), most: 0 };
-    known.orders.push(...orders);
+    const known = found.get(key) ?? { rows, hues: new Set<number>(), most: 0 };
     known.hues.add(targets.hueOf(slice));
     known.most = Math.max(known.most, orders.length);
     found.set(key, known);
   }
-  const hasLetters = links.tuples.length <= MOST_LETTERS;
-  return [...found.values()].map(({ rows, orders, hues, most }) => {
-    const letters = [
-      ...new Set(orders.toSorted((a, b) => a - b).map((order) => links.tupleOf[order])),
-    ].map((tuple) => links.tuples[tuple].letter);
-    const isOne = hues.size === 1;
-    const more = letters.length > 3 ? `+${letters.length - 2}` : "";
-    return {
-      rows,
-      hue: isOne ? ([...hues][0] ?? PLAIN) : PLAIN,
-      letters: hasLetters ? letters.slice(0, more === "" ? 3 : 2).join(" ") + more : "",
-      count: most,
-    };
-  });
+  const verb = explanation.story?.kind === "scatter" ? explanation.story.reduction : "none";
+  return [...found.values()].map(({ rows, hues, most }) => ({
+    rows,
+    hue: hues.size === 1 ? ([...hues][0] ?? PLAIN) : PLAIN,
+    text: meetingOf(verb, most),
+    count: most,
+  }));
 }
+
+/** Returns the verb above the lines from updates to data; an empty text for a gather. */
+export function verbOf(picture: Picture | null): string {
+  const story = picture?.explanation.story;
+  if (story?.kind !== "scatter") return "";
+  return story.reduction === "none" ? "replace" : story.reduction;
+}
+
+/** Returns the verb of updates that meet: how many they are, and what becomes of them. */
+const meetingOf = (verb: string, count: number): string =>
+  count === 1 ? (verb === "none" ? "⇒" : verb) : `${count}× ${verb === "none" ? "last" : verb}`;

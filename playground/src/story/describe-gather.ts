@@ -22,14 +22,14 @@ export function describeRead(
   const title = `${words.nameOf("output")}${printShape(at)} is ${words.print(value)}`;
   if (source === null) {
     const text = `${words.indexName(links.tuples[tuple])} is out of range, so the output is 0 here`;
-    return { title, lines: [{ tuple, text }], arrows: [words.indexArrow(tuple, here)], orders };
+    return { title, lines: [{ text }], arrows: [words.indexArrow(tuple, here)], orders };
   }
   const from = { tensor: data, element: positionOf(source, words.shapeOf(data)) };
   const text = `copied from ${words.nameOf(data)}${printShape(source)}, ${words.through(links.tuples[tuple])}`;
   const arrows = [arrow(from, here, tuple), words.indexArrow(tuple, from)];
   return {
     title,
-    lines: [{ tuple, text }],
+    lines: [{ text }],
     arrows: index.at.length === 0 ? [arrows[0]] : arrows,
     orders,
   };
@@ -58,7 +58,7 @@ export function describeSource(
     const to = { tensor: "output", element: positionOf(at, output.shape) } as const;
     if (number < MOST_ARROWS) arrows.push(arrow(here, to, tuple));
     const text = `${words.nameOf("output")}${printShape(at)}, ${words.through(links.tuples[tuple])}`;
-    return { tuple, text };
+    return { text };
   });
   const times = TIMES[orders.length] ?? `${orders.length} times`;
   return { title: `${name} is read ${times}`, lines, arrows, orders };

@@ -6,7 +6,7 @@ import type { Arrow, Description, Line } from "../cells/session.ts";
 import type { TensorId } from "../values/spot.ts";
 import { coordinatesOf, positionOf } from "../values/shape.ts";
 import { inWords } from "./target-names.ts";
-import { arrow, MOST_ARROWS, MOST_LINES, type Vocabulary } from "./vocabulary.ts";
+import { arrow, MOST_ARROWS, type Vocabulary } from "./vocabulary.ts";
 
 /** Describes a cell of the output or data, which have the same coordinates. */
 export function describeTarget(
@@ -24,7 +24,7 @@ export function describeTarget(
   if (cell.count === 0) {
     const title = `${words.nameOf("output")}${place} is ${value}`;
     const text = `no update reaches this cell, so the cell keeps the value of ${words.nameOf(data.tensor)}${place}`;
-    const lines = [{ tuple: null, text }];
+    const lines = [{ text }];
     return { title, lines, arrows: [arrow(data, here, null)], orders: [] };
   }
   const steps = [...cell.steps()];
@@ -70,14 +70,14 @@ export function describeUpdate(
   const lines = steps.slice(place, place + 1).map((step): Line => words.lineOf(step));
   const following = steps.slice(place + 1).filter((step) => step.kind === "update");
   if (following.length > 0) {
-    const letters = following.map((step) => links.tuples[links.tupleOf[step.order]].letter);
-    const list = letters.slice(0, MOST_LINES).join(", ");
+    const { length } = following;
     const deed =
-      story.reduction === "none" ? "replace it later" : "are combined with this value later";
-    const one =
-      story.reduction === "none" ? "replaces it later" : "is combined with this value later";
+      story.reduction === "none"
+        ? `replace${length === 1 ? "s" : ""} it`
+        : `${length === 1 ? "is" : "are"} combined with it`;
+    const later = length === 1 ? "a later update" : `${inWords(length)} later updates`;
     const end = `the final value of the cell is ${words.print(cell.value)}`;
-    lines.push({ tuple: null, text: `${list} ${following.length === 1 ? one : deed}, and ${end}` });
+    lines.push({ text: `${later} ${deed}, and ${end}` });
   }
   const here = { tensor: position, element };
   const to = { tensor: "output", element: positionOf(target, output.shape) } as const;

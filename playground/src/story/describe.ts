@@ -5,7 +5,7 @@
 
 import type { Explanation } from "ndscatter";
 import { printShape } from "ndscatter/operators";
-import type { Links, Tuple } from "../cells/links.ts";
+import type { Links } from "../cells/links.ts";
 import { elementAt } from "../document/faults.ts";
 import { coordinatesOf } from "../values/shape.ts";
 import type { CallView } from "../cells/view.ts";
@@ -60,7 +60,7 @@ export function describeStep({ explanation, links }: Explained, order: number): 
   const noun = story.kind === "gather" ? "read" : "update";
   return {
     title: `${noun} ${order + 1} of ${links.count}`,
-    lines: [{ tuple, text: `${text}, ${words.through(links.tuples[tuple])}` }],
+    lines: [{ text: `${text}, ${words.through(links.tuples[tuple])}` }],
     arrows,
     orders: [order],
   };
@@ -84,7 +84,7 @@ function describeIndex(words: Vocabulary, element: number, shape: readonly numbe
   const lines = words.firstLines(orders, (order, count) => {
     const step = words.stepOf(order);
     if (count < MOST_ARROWS) arrows.push(...step.arrows);
-    return { tuple: number, text: step.text };
+    return { text: step.text };
   });
   return {
     title: `${words.indexName(tuple)} names ${words.placeOf(tuple)}${words.wrapsOf(tuple)}`,
@@ -106,21 +106,19 @@ export function describeFault({ faults, state }: CallView, spot: Spot | null): D
 }
 
 /** Returns a description as plain text, for screen readers. */
-export function aloud(description: Description | null, tuples: readonly Tuple[]): string {
+export function aloud(description: Description | null): string {
   if (description === null) return "";
-  const lines = description.lines.map(({ tuple, text, result }) => {
-    const letter = tuple === null ? "" : `${tuples[tuple]?.letter ?? ""}: `;
-    return letter + text + (result === undefined ? "" : `: ${result}`);
-  });
+  const lines = description.lines.map(({ text, result }) =>
+    result === undefined ? text : `${text}: ${result}`,
+  );
   return [description.title, ...lines].join(". ");
 }
 
-/** Returns the text for screen readers: the described cell, step or lesson sentence, or else the current example. */
+/** Returns the text for screen readers: the described cell or step, or else the current example. */
 export const toHear = (
   description: Description | null,
-  tuples: readonly Tuple[],
   example: Pick<Preset, "question" | "note"> | null,
 ): string =>
   description === null && example !== null
     ? `${example.question} ${example.note}`
-    : aloud(description, tuples);
+    : aloud(description);

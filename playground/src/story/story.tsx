@@ -2,8 +2,8 @@
 
 import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
-import { MOST_LETTERS, type Tuple } from "../cells/links.ts";
 import { FAULTS_ID } from "../values/spot.ts";
+import { isEmbedded } from "../stage/use-room.ts";
 import { visible } from "../values/visible.ts";
 import type { Description, Session } from "../cells/session.ts";
 import { greyIn } from "./grey.ts";
@@ -12,17 +12,16 @@ import { withCode } from "./with-code.tsx";
 const MOST_FAULTS = 4;
 
 export function Story({ session }: { readonly session: Session }): JSX.Element {
-  const { tuples, isStale, lesson } = session;
-  // A sentence is omitted if a lesson shows it above the stage or the list of errors contains it.
+  const { isStale } = session;
+  // A sentence is omitted if the list of errors contains it.
   const isSaid = ({ title }: Description): boolean =>
-    title === lesson.now?.description.title ||
-    (isStale && session.call.faults.some(({ sentence }) => sentence === title));
+    isStale && session.call.faults.some(({ sentence }) => sentence === title);
   const { description: described } = session;
   const description = described === null || isSaid(described) ? null : described;
   return (
     <section class="story" aria-label="story">
       {description !== null ? (
-        <Cell description={description} tuples={tuples} />
+        <Cell description={description} />
       ) : isStale ? (
         <Wrong session={session} />
       ) : (
@@ -33,22 +32,13 @@ export function Story({ session }: { readonly session: Session }): JSX.Element {
   );
 }
 
-function Cell({
-  description,
-  tuples,
-}: {
-  readonly description: Description;
-  readonly tuples: readonly Tuple[];
-}): JSX.Element {
+function Cell({ description }: { readonly description: Description }): JSX.Element {
   return (
     <>
       <p class="title">{visible(description.title)}</p>
       <ol>
-        {description.lines.map(({ tuple, text, result }, number) => (
+        {description.lines.map(({ text, result }, number) => (
           <li key={number}>
-            {tuple !== null && tuples[tuple] !== undefined && tuples.length <= MOST_LETTERS && (
-              <b class="letter">{tuples[tuple].letter}</b>
-            )}
             <span>
               {visible(text)}
               {result !== undefined && <code class="result">{visible(result)}</code>}
@@ -90,21 +80,23 @@ function Wrong({ session: { call, fixes, act } }: { readonly session: Session })
 }
 
 function Summary({ session }: { readonly session: Session }): JSX.Element {
-  const { summary, picture } = session;
+  const { summary, picture, route, example } = session;
+  // The title has the first sentence, except above an example, whose title is a question, and in a frame without title.
+  const isTitled = example === null && !isEmbedded();
+  const [first, ...others] = isTitled
+    ? [route, ...summary.slice(1)]
+    : [summary[0], route, ...summary.slice(1)];
+  const rest = others.filter((one) => one !== "").join(" ");
   const grey = useMemo(() => (picture === null ? null : greyIn(picture)), [picture]);
   return (
     <>
-      {summary.map((sentence, number) => (
-        <p key={sentence} class={number === 0 ? "title" : undefined}>
-          {withCode(sentence)}
-        </p>
-      ))}
-      {grey !== null && <p class="hint">{grey}</p>}
+      {first !== undefined && first !== "" && <p class="title">{withCode(first)}</p>}
+      {rest !== "" && <p>{withCode(rest)}</p>}
       <p class="hint of-mouse">
-        Point at a cell to see where its value comes from; double-click or type to edit.
+        {grey} Point at a cell to see where it comes from; type to change it.
       </p>
       <p class="hint of-finger">
-        Tap a cell to see where its value comes from. Tap it twice to change it.
+        {grey} Tap a cell to see where its value comes from. Tap it twice to change it.
       </p>
     </>
   );

@@ -1,6 +1,6 @@
 /**
- * Summarizes a valid call in up to three sentences: repeated targets, negative indices, and unchanged parts. The
- * numbers come from the library's explanation.
+ * Summarizes a valid call in up to three sentences, of which the first is the headline: repeated targets, values that
+ * are not used or read, and negative indices. The numbers come from the library's explanation.
  */
 
 import {
@@ -10,15 +10,14 @@ import {
   type Reduction,
   type ScatterStory,
 } from "ndscatter";
-import { sizeOf } from "../values/shape.ts";
-import { capital, counted, inWords, nameOf, placeOf, unitOf } from "./target-names.ts";
+import { capital, inWords, nameOf, placeOf, unitOf } from "./target-names.ts";
 
 /** The maximum number of names in a list; further names are only counted. */
 const MOST_NAMES = 2;
 
 /**
- * Returns the summary sentences; an empty list for a call with errors. `tuples` are those of the call's links. `called` is the reduction's name in the call,
- * because OpenVINO says sum where the explanation says add.
+ * Returns the summary sentences; an empty list for a call with errors. `tuples` are those of the call's links. `called`
+ * is the reduction's name in the call, because OpenVINO says sum where the explanation says add.
  */
 export function summaryOf(
   { story, inputs, output }: Explanation,
@@ -39,21 +38,17 @@ function scatterSentences(
   called: string = story.reduction,
 ): readonly string[] {
   const { summary, addressed, reduction, includeSelf } = story;
-  const { count, targets, repeats, untouched } = summary;
-  if (count === 0) return ["The call has no updates, so the output is a copy of data."];
+  const { count, targets, repeats } = summary;
+  if (count === 0) return ["No updates, so the output is a copy of data."];
   const first =
     repeats === 0
       ? targets === 1
-        ? `${oneName(story, shape)} receives one update.`
-        : `${targets} ${unitOf(addressed, shape)}s receive one update each.`
+        ? `${oneName(story, shape)} gets one update.`
+        : `${targets} ${unitOf(addressed, shape)}s get one update each.`
       : `${repeated(summary, shape, addressed, RECEIVED)}; ${meaningOf(story, called)}.`;
   const base =
     reduction !== "none" && !includeSelf ? "The old values of the targets are not used." : null;
-  const kept =
-    untouched === 0
-      ? "No cell keeps its value."
-      : `${untouched} of ${counted(sizeOf(shape), "cell")} ${untouched === 1 ? "keeps its" : "keep their"} value.`;
-  return [first, base, wraps(tuples, shape, addressed), kept].filter(isThere).slice(0, 3);
+  return [first, base, wraps(tuples, shape, addressed)].filter(isThere);
 }
 
 function gatherSentences(
@@ -62,7 +57,7 @@ function gatherSentences(
   shape: readonly number[],
 ): readonly string[] {
   const { summary, addressed } = story;
-  const { count, targets, repeats, untouched, filled } = summary;
+  const { count, targets, repeats, filled } = summary;
   if (count === 0) return ["No element is read, so the output is empty."];
   const once =
     targets === 1
@@ -76,11 +71,7 @@ function gatherSentences(
       : filled === 1
         ? "1 cell of the output is 0, because its index is out of range."
         : `${filled} cells of the output are 0, because their indices are out of range.`;
-  const unread =
-    untouched === 0
-      ? "All elements of data are read."
-      : `${untouched} of ${counted(sizeOf(shape), "cell")} of data ${untouched === 1 ? "is" : "are"} not read.`;
-  return [first, zeros, wraps(tuples, shape, addressed), unread].filter(isThere).slice(0, 3);
+  return [first, zeros, wraps(tuples, shape, addressed)].filter(isThere);
 }
 
 const isThere = (sentence: string | null): sentence is string => sentence !== null;
@@ -103,8 +94,8 @@ interface Words {
 }
 
 const RECEIVED: Words = {
-  one: "receives",
-  several: "receive",
+  one: "gets",
+  several: "get",
   times: (count) => `${inWords(count)} updates`,
   often: "more than one update",
   each: " each",

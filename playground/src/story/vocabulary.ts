@@ -118,21 +118,21 @@ export class Vocabulary {
     const after = this.print(step.after);
     if (step.kind === "division") {
       const text = `the mean of ${step.divisor} values`;
-      return { tuple: null, text, result: `${before} / ${step.divisor} = ${after}` };
+      return { text, result: `${before} / ${step.divisor} = ${after}` };
     }
     const { tupleOf, tuples } = this.links;
     const tuple = tupleOf[step.order];
     const update = this.print(step.update);
     const result = RESULTS[step.by](before, update, after);
     const name = `${this.nameOf(this.positionOf("updates"))}${printShape(step.at)}`;
-    return { tuple, text: `${name} is ${update}, ${this.through(tuples[tuple])}`, result };
+    return { text: `${name} is ${update}, ${this.through(tuples[tuple])}`, result };
   }
 
   /** Returns the first lines, followed by a line with the number of further items. */
   firstLines<T>(list: readonly T[], lineOf: (item: T, number: number) => Line): Line[] {
     const lines = list.slice(0, MOST_LINES).map(lineOf);
     const more = list.length - lines.length;
-    return more === 0 ? lines : [...lines, { tuple: null, text: `and ${more} more` }];
+    return more === 0 ? lines : [...lines, { text: `and ${more} more` }];
   }
 
   updateSpot(at: readonly number[]): Spot {

@@ -8,6 +8,7 @@ import {
   round,
   text,
   THEMES,
+  wrapped,
   type Colours,
   type SvgTheme,
 } from "../writing/svg-text.ts";
@@ -270,16 +271,4 @@ function drawCell(
       : "",
     "</g>",
   ].join("");
-}
-
-/** Splits a sentence between words into lines of at most `width` characters. */
-export function wrapped(sentence: string, width: number): string[] {
-  const lines: string[] = [];
-  for (const word of sentence.split(" ").filter((one) => one !== "")) {
-    const last = lines.at(-1);
-    if (last !== undefined && last.length + word.length + 1 <= width) {
-      lines[lines.length - 1] = `${last} ${word}`;
-    } else lines.push(word);
-  }
-  return lines;
 }

@@ -5,7 +5,7 @@ import { rulesBeside } from "../document/faults.ts";
 import { titleOf } from "../document/title-of.ts";
 import type { Layout } from "../stage/layout.ts";
 import { tintsOf } from "../cells/targets.ts";
-import type { Scene } from "./scene.ts";
+import { sentencesOf, type Scene } from "./scene.ts";
 import { hitsOf, outputCells, printedAfter, type Picture } from "../cells/view.ts";
 import { NO_WIRING, wiringOf } from "../stage/wiring.ts";
 import { ORIGIN, type Windows } from "../stage/use-corners.ts";
@@ -29,10 +29,12 @@ export function sceneOf(
   const isDrawn = picture !== null && !isStale;
   return {
     title: titleOf({ ...state, opset: version?.sinceVersion ?? state.opset }),
-    sentences: [
-      ...rulesBeside(explanation).map(({ sentence }) => sentence),
-      ...new Set(call.faults.map(({ sentence }) => sentence)),
-    ],
+    sentences: isDrawn
+      ? sentencesOf(picture)
+      : [
+          ...rulesBeside(explanation).map(({ sentence }) => sentence),
+          ...new Set(call.faults.map(({ sentence }) => sentence)),
+        ],
     // A saved picture shows the tables side by side, although a phone shows them in tiers.
     layout,
     lanes: layout.lanes.map((lane) => {

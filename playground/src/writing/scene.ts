@@ -3,6 +3,9 @@
 import type { Cells } from "../cells/cells.ts";
 import type { Corner, Layout } from "../stage/layout.ts";
 import type { Wiring } from "../stage/wiring.ts";
+import type { Picture } from "../cells/view.ts";
+import { routeOf } from "../story/route.ts";
+import { summaryOf } from "../story/summary.ts";
 
 export interface SceneLane {
   /** The data type and shape, such as `float32 [4, 3]`. */
@@ -14,7 +17,7 @@ export interface SceneLane {
 export interface Scene {
   /** The operator and its attributes, such as `ScatterND-18, reduction = add`. */
   readonly title: string;
-  /** The shape rules term by term, and the faults. */
+  /** What the call does; for an invalid call, its shape rules and faults. */
   readonly sentences: readonly string[];
   readonly layout: Layout;
   /** Tensors in the order of the layout. */
@@ -24,4 +27,11 @@ export interface Scene {
   readonly verb: string;
   /** The output after each animation step; empty for a still picture. */
   readonly frames: readonly Pick<Cells, "values" | "tints" | "hits">[];
+}
+
+/** Returns the sentences of a picture that explains itself: the headline, and where each part goes. */
+export function sentencesOf({ explanation, links, state }: Picture): readonly string[] {
+  const [headline = ""] = summaryOf(explanation, links.tuples, state.attributes["reduction"]);
+  const sentences = [headline.replaceAll("`", ""), routeOf(explanation)];
+  return sentences.filter((one) => one !== "");
 }

@@ -14,6 +14,7 @@ import { asPyTorch } from "./as-pytorch.ts";
 import { asTypeScript } from "./as-typescript.ts";
 import { embedCode } from "./embed-code.ts";
 import { linkRemark } from "./link-length.ts";
+import { LONGEST_QUESTION, withQuestion } from "../document/question.ts";
 import { usePacked } from "./use-packed.ts";
 import { copyPicture, copyText, savePicture } from "./save.ts";
 import { sceneOf } from "./scene-of.ts";
@@ -51,7 +52,10 @@ export function Share(props: ShareProps): JSX.Element {
   const { state } = props.session;
   const [kind, setKind] = useState<Kind>(LINK);
   const [remark, setRemark] = useState("");
-  const hash = usePacked(useMemo(() => toHash(state), [state]));
+  const [question, setQuestion] = useState("");
+  const hash = usePacked(
+    useMemo(() => toHash(state) + withQuestion("", question), [state, question]),
+  );
   const link = `${pageAddress()}#${hash}`;
   const text = printed(kind, state, link);
   return (
@@ -80,6 +84,7 @@ export function Share(props: ShareProps): JSX.Element {
         spellcheck={false}
       />
       {kind === LINK && <p class="share-length">{linkRemark(text)}</p>}
+      {kind === LINK && <Question text={question} onText={setQuestion} />}
       <div class="kinds">
         <button type="button" class="main" onClick={() => void copyText(text).then(setRemark)}>
           Copy
@@ -102,6 +107,23 @@ export function Share(props: ShareProps): JSX.Element {
     </>
   );
 }
+
+interface QuestionProps {
+  readonly text: string;
+  onText(text: string): void;
+}
+
+const Question = ({ text, onText }: QuestionProps): JSX.Element => (
+  <label class="share-question">
+    Your question, which the receiver sees first
+    <input
+      type="text"
+      maxLength={LONGEST_QUESTION}
+      value={text}
+      onInput={(event) => onText(event.currentTarget.value)}
+    />
+  </label>
+);
 
 interface PicturesProps extends ShareProps {
   onRemark(remark: string): void;

@@ -63,6 +63,18 @@ export const element = (name: string, attributes: string, content: string): stri
 
 export const round = (value: number): string => String(Math.round(value * 10) / 10);
 
+/** Splits a sentence between words into lines of at most `width` characters. */
+export function wrapped(sentence: string, width: number): string[] {
+  const lines: string[] = [];
+  for (const word of sentence.split(" ").filter((one) => one !== "")) {
+    const last = lines.at(-1);
+    if (last !== undefined && last.length + word.length + 1 <= width) {
+      lines[lines.length - 1] = `${last} ${word}`;
+    } else lines.push(word);
+  }
+  return lines;
+}
+
 /** Escapes text for XML. Characters that XML cannot contain are replaced by visible Unicode symbols. */
 const escape = (content: string): string =>
   content

@@ -11,6 +11,7 @@ import {
   round,
   text,
   THEMES,
+  wrapped,
   type Colours,
   type SvgTheme,
 } from "./svg-text.ts";
@@ -22,6 +23,8 @@ const MARGIN = 24;
 const LINE = 20;
 const ABOVE = 44;
 const SECONDS_A_STEP = 1;
+/** The width within which sentences are wrapped above small tables. */
+const SHORTEST = 480;
 
 interface Placed {
   readonly lane: Lane;
@@ -39,9 +42,8 @@ interface Drawing {
 }
 
 export function toSVG(scene: Scene, theme: SvgTheme): string {
-  const { title, sentences, layout } = scene;
+  const { title, layout } = scene;
   const colours = THEMES[theme];
-  const top = MARGIN + LINE * (sentences.length + 1) + 16 + ABOVE;
   const lanes: Placed[] = [];
   let x = MARGIN;
   for (const [position, lane] of layout.lanes.entries()) {
@@ -49,6 +51,8 @@ export function toSVG(scene: Scene, theme: SvgTheme): string {
     const type = scene.lanes[position].type.length * LETTER + 8;
     x += Math.max(lane.tableWidth, type) + gutterWidth(scene, position);
   }
+  const sentences = scene.sentences.flatMap((one) => wrapped(one, Math.max(x, SHORTEST) / LETTER));
+  const top = MARGIN + LINE * (sentences.length + 1) + 16 + ABOVE;
   const drawing = { scene, metrics: layout.metrics, colours, top, lanes };
   const tall = Math.max(
     ...lanes.map(({ lane }) => heightOf({ ...lane.sheet, rows: lane.rows }, layout.metrics)),
@@ -62,7 +66,7 @@ export function toSVG(scene: Scene, theme: SvgTheme): string {
     `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" ` +
       `viewBox="0 0 ${width} ${height}" role="img" font-family="${FONT}" font-size="13">`,
     element("title", "", title),
-    element("desc", "", sentences.join("; ")),
+    element("desc", "", scene.sentences.join(" ")),
     `<rect width="${width}" height="${height}" fill="${colours.paper}"/>`,
     stripes(colours),
     text(MARGIN, MARGIN + 14, title, `fill="${colours.ink}" font-weight="bold" font-size="16"`),
@@ -156,7 +160,7 @@ function drawCell(box: Box, at: number, { lane, own }: Placed, drawing: Drawing)
   const { cells } = own;
   const place = `x="${round(box.x)}" y="${round(box.y)}" width="${box.width}" height="${box.height}" rx="3"`;
   const faces = lane.id === "output" && scene.frames.length > 0 ? scene.frames : [cells];
-  const letter = cells.letters.get(at) ?? "";
+  const tab = cells.tabs.get(at) ?? "";
   const one = (frame: (typeof faces)[number]): string => {
     const tint = frame.tints[at] ?? -1;
     const isShared = (frame.hits?.[at] ?? 0) > 1;
@@ -173,7 +177,7 @@ function drawCell(box: Box, at: number, { lane, own }: Placed, drawing: Drawing)
     const small = `fill="${colours.soft}" font-size="9" text-anchor="end"`;
     return [
       tint < 0 ? "" : `<rect ${place} ${fill} stroke="${hue}"/>`,
-      tint < 0 || letter === "" ? "" : text(box.x + box.width - 3, box.y + 10, letter, small),
+      tint < 0 || tab === "" ? "" : text(box.x + box.width - 3, box.y + 10, tab, small),
       shown === value ? content : `<g>${element("title", "", value)}${content}</g>`,
     ].join("");
   };
@@ -238,7 +242,7 @@ function pill(
   );
 }
 
-/** Draws the gutter to the right of a tensor: tuple targets, lines, or update letters. */
+/** Draws the gutter to the right of a tensor: tuple targets, lines, or what happens where updates meet. */
 function drawGutter(position: number, drawing: Drawing): string {
   const { scene, lanes, top, colours, metrics } = drawing;
   const gutter = scene.layout.gutters[position];
@@ -254,8 +258,8 @@ function drawGutter(position: number, drawing: Drawing): string {
   const { chips, marks, wires } = scene.wiring;
   if (gutter === "chips") {
     return chips
-      .map(({ row, hue, letter, text: target }) => {
-        const label = `${letter} → ${target}`.trim();
+      .map(({ row, hue, text: target }) => {
+        const label = `→ ${target}`;
         const band = place(left, { begin: row, end: row + 1 });
         return pill(band, label, colours.hues[hue], edge + 8 + pillWidth(label) / 2, drawing);
       })
@@ -263,8 +267,8 @@ function drawGutter(position: number, drawing: Drawing): string {
   }
   if (gutter === "becomes") {
     return marks
-      .map(({ rows, hue, letters }) =>
-        pill(place(right, rows), letters || "⇒", colours.hues[hue], (edge + right.x) / 2, drawing),
+      .map(({ rows, hue, text: label }) =>
+        pill(place(right, rows), label, colours.hues[hue], (edge + right.x) / 2, drawing),
       )
       .join("");
   }

@@ -84,13 +84,13 @@ const drawnHeight = (lanes: readonly Lane[], { metrics }: Layout): number =>
 
 /** What has no room, as sentences. */
 function overflowIn(layout: Layout, { width, height }: Room): string[] {
-  const { tiers, lanes, gutters, metrics, head, tierGap, hasMaps } = layout;
+  const { tiers, lanes, gutters, metrics, head, tierGap, bus, hasMaps } = layout;
   const found: string[] = [];
   let used = (tiers.length - 1) * tierGap;
   for (const tier of tiers) {
     const inTier = tier.map((at) => lanes[at]);
     const wide =
-      inTier.reduce((sum, lane) => sum + lane.width, 0) +
+      inTier.reduce((sum, lane) => sum + lane.width, bus) +
       tier.slice(1).reduce((sum, at) => sum + metrics.gutters[gutters[at - 1]], 0);
     if (wide > width) found.push(`${inTier.map(({ name }) => name).join()} are ${wide} px wide`);
     used += HEADS[head] + drawnHeight(inTier, layout) + (hasMaps ? MINIMAP : 0);

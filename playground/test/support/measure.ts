@@ -24,7 +24,7 @@ export interface Picture {
   readonly cells: readonly (Box & { readonly tensor: string })[];
   /** Points on each line. */
   readonly points: readonly { readonly x: number; readonly y: number }[];
-  /** What stands between tables over a background of its own: targets of tuples, and letters of updates. */
+  /** What stands between tables over a background of its own: targets of tuples, and the verbs of updates. */
   readonly pills: readonly Box[];
   /** The numbers of rows and columns. */
   readonly labels: readonly Box[];
@@ -207,7 +207,7 @@ export function crampedParts(): string[] {
   return [...new Set(found)];
 }
 
-/** The values in cells, without letters and notes. */
+/** The values in cells, without tabs. */
 export function textsOf(cells: readonly Element[]): string[] {
   return cells.map((cell) => {
     const { firstChild } = cell;

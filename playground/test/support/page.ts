@@ -89,7 +89,7 @@ export function useSite(): Site {
   };
 }
 
-/** The texts of all cells of a tensor that are drawn, without letters and notes, in row-major order. */
+/** The texts of all cells of a tensor that are drawn, without tabs, in row-major order. */
 export const cellsOf = (page: Page, tensor: number | "output"): Promise<string[]> =>
   page.$$eval(`[data-tensor="${tensor}"] td[data-element]`, textsOf);
 

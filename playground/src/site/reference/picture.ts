@@ -3,19 +3,21 @@
  * written for each of the two themes.
  */
 
-import { printShape, roleOf } from "ndscatter/operators";
+import { printShape } from "ndscatter/operators";
 import { inputView } from "../../cells/input-view.ts";
 import { NOTHING_SAID } from "../../cells/cells.ts";
 import { tintsOf } from "../../cells/targets.ts";
 import { hitsOf, outputCells, viewOf, type Picture } from "../../cells/view.ts";
 import { sortFaults } from "../../document/faults.ts";
+import { titleOf } from "../../document/title-of.ts";
 import type { Preset } from "../../examples/presets.ts";
 import { layOut } from "../../stage/arrange.ts";
-import type { Layout, Placed } from "../../stage/layout.ts";
-import { wiringOf } from "../../stage/wiring.ts";
+import type { Layout } from "../../stage/layout.ts";
+import { axisOf, placedOf } from "../../stage/placed.ts";
+import { verbOf, wiringOf } from "../../stage/wiring.ts";
 import { sizeOf } from "../../values/shape.ts";
 import type { State } from "../../values/state.ts";
-import type { Scene } from "../../writing/scene.ts";
+import { sentencesOf, type Scene } from "../../writing/scene.ts";
 import { toSVG } from "../../writing/svg.ts";
 import type { Example } from "./calls.ts";
 
@@ -67,7 +69,6 @@ export function sceneOfState(state: State): Scene | null {
   const faults = sortFaults([]);
   const inputs = state.inputs.map((_, at) => inputView(picture, false, state, at, faults));
   const layout = layoutOf(picture);
-  const given = Object.entries(state.attributes).map(([name, text]) => `, ${name} = ${text}`);
   const result = {
     ...NOTHING_SAID,
     ...outputCells(
@@ -79,9 +80,8 @@ export function sceneOfState(state: State): Scene | null {
     ),
   };
   return {
-    title: `${state.op}-${version.sinceVersion}${given.join("")}`,
-    // The section of the version contains the shape rules.
-    sentences: [],
+    title: titleOf({ ...state, opset: version.sinceVersion }),
+    sentences: sentencesOf(picture),
     layout,
     lanes: layout.lanes.map(({ id, shape }) => ({
       type: `${id === "output" ? output.dtype : (state.inputs[id]?.dtype ?? "")} ${printShape(shape)}`,
@@ -96,7 +96,11 @@ export function sceneOfState(state: State): Scene | null {
 
 /** Places the tables side by side; the picture is widened until they fit. */
 function layoutOf(picture: Picture): Layout {
-  const call = { op: picture.state.op, axis: axisOf(picture), tensors: placedIn(picture) };
+  const { state, output, printed, explanation } = picture;
+  const { version } = explanation;
+  const digits = [...state.inputs.map((text) => widest(text?.values ?? [])), widest(printed.texts)];
+  const tensors = placedOf(state, version, output.shape, digits);
+  const call = { op: state.op, axis: axisOf(state, version), tensors };
   let { width } = ROOM;
   for (;;) {
     const layout = layOut(call, { ...ROOM, width });
@@ -105,40 +109,5 @@ function layoutOf(picture: Picture): Layout {
   }
 }
 
-function verbOf({ explanation: { story } }: Picture): string {
-  if (story?.kind !== "scatter") return "";
-  return story.reduction === "none" ? "replace" : story.reduction;
-}
-
 const widest = (texts: readonly string[]): number =>
   texts.reduce((most, { length }) => Math.max(most, length), 1) + 2;
-
-function placedIn({ state, explanation, output, printed }: Picture): Placed[] {
-  const { inputs = [], outputs = [] } = explanation.version ?? {};
-  const given = state.inputs.flatMap((text, id): Placed[] =>
-    text === null
-      ? []
-      : [
-          {
-            id,
-            role: roleOf(inputs[id]),
-            shape: text.shape,
-            digits: widest(text.values),
-            name: inputs[id].name,
-          },
-        ],
-  );
-  const { shape } = output;
-  const digits = widest(printed.texts);
-  return [...given, { id: "output", role: "output", shape, digits, name: outputs[0].name }];
-}
-
-/** Returns the axis of an operator; NaN if the call does not specify it. */
-function axisOf({ state, explanation }: Picture): number {
-  const { inputs = [] } = explanation.version ?? {};
-  const at = inputs.findIndex((schema) => roleOf(schema) === "axis");
-  const data = inputs.findIndex((schema) => roleOf(schema) === "data");
-  const axis = Number(state.inputs[at]?.values[0] ?? state.attributes["axis"] ?? 0);
-  if (Number(state.attributes["batch_dims"] ?? 0) !== 0) return Number.NaN;
-  return axis < 0 ? axis + (state.inputs[data]?.shape.length ?? 0) : axis;
-}
