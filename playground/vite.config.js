@@ -2,12 +2,17 @@ import { defineConfig } from "vite";
 import { ENTRIES, REPOSITORY, ROOT, VERSION } from "./scripts/entries.js";
 import { siteAround } from "./scripts/site.js";
 
-/** Content security policy: the page may load only its own files and pictures that it creates, and must not send any data. */
+/**
+ * Content security policy: the page may load only its own files and pictures that it creates, and must not send any data
+ * to another origin. Models run in WebAssembly, in a worker from a blob, which inherits this policy.
+ */
 const POLICY = [
   "default-src 'none'",
   // Allows the preview of an embedded frame.
   "frame-src 'self'",
-  "script-src 'self'",
+  "script-src 'self' 'wasm-unsafe-eval'",
+  "worker-src 'self' blob:",
+  "connect-src 'self'",
   "style-src 'self'",
   "img-src 'self' data: blob:",
   "base-uri 'none'",

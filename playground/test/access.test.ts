@@ -11,6 +11,7 @@ import { cutControls, moving, sidewaysParts, smallTargets } from "./support/acce
 import { violationsOf } from "./support/axe.ts";
 import { DIST, loaded, PHONE, SUM, useSite } from "./support/page.ts";
 import { sampleOf } from "./support/sample.ts";
+import { LARGE, RANK_4 } from "./support/states.ts";
 
 const site = useSite();
 
@@ -41,6 +42,17 @@ const entry =
 
 const STATES: Readonly<Record<string, State>> = {
   start: {},
+  "a gather": { hash: "ai.onnx/GatherND/13;int32:2,2:0,1,2,3;int64:3,1:1,-2,1" },
+  "rank 4": { hash: RANK_4 },
+  "rank 0": { hash: "ai.onnx/ScatterND/18;float64::1;int64:2,0:;float64:2:5,6" },
+  "no elements": { hash: "ai.onnx/GatherElements/13;float32:0,3:;int64:0,3:" },
+  "an optional input": { hash: "ai.onnx/TensorScatter/24;float32:1,2,2:0*4;float32:1,1,2:5,6;-" },
+  "wrong elements": { hash: "ai.onnx/ScatterND/18;float32:2:1,2;int64:2,1:5,-9;float32:2:3,x" },
+  "wrong updates": {
+    hash: "ai.onnx/ScatterND/18;float32:2,2:0*4;int64:1,1:0;float32:1,3:1,2,3",
+  },
+  "a wrong attribute": { hash: "ai.onnx/GatherElements/13;axis=7;float32:1:1;int64:1:0" },
+  "64 × 64": { hash: LARGE },
   "an error": { hash: ERROR },
   // The output would have 1,000,000 elements.
   "an error of the whole call": {
@@ -161,6 +173,10 @@ for (const [name, state] of Object.entries(STATES)) {
     assert.equal(await page.locator("h1").count(), 1);
     await page.emulateMedia({ colorScheme: "dark" });
     assert.deepEqual(await violationsOf(page), [], "dark");
+    await page.setViewportSize({ width: 3840, height: 2160 });
+    await page.evaluate(threeFrames);
+    const width = await page.evaluate(() => document.documentElement.scrollWidth);
+    assert.ok(width <= 3840, `${width}`);
   });
 
   test(`on a phone axe finds nothing in ${name}, and at 200 % and 400 % nothing is cut off or small`, async () => {

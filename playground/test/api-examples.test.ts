@@ -16,7 +16,7 @@ import { writeIR } from "ndscatter/openvino";
 import { createArray } from "ndscatter/zarr";
 import { parseSync } from "oxc-parser";
 import { docstringOf } from "../src/site/api/docstring.ts";
-import { apiOf, type ApiEntry, type Export } from "../src/site/api/exports.ts";
+import { apiOf } from "../src/site/api/exports.ts";
 import { codeOf, namesFor, programOf } from "../src/site/api/program.ts";
 import { REPOSITORY } from "./support/built.ts";
 
@@ -60,21 +60,32 @@ interface Example {
   readonly program: string;
 }
 
-const homeOf = (one: Export): ApiEntry => {
-  const home = ENTRIES.find(({ exports }) =>
-    exports.some(({ file, name }) => file === one.file && name === one.name),
-  );
-  assert.ok(home !== undefined);
-  return home;
-};
+const docs = ENTRIES.flatMap(({ exports }) => exports);
+
+/**
+ * Completes an example whose comment says that a value is one of another export's example, as in `// the request of
+ * createJob`: that example's lines up to the value come first.
+ */
+function completed(code: string): string {
+  const [, value, owner] = /\/\/ the (\w+) of (\w+)$/m.exec(code) ?? [];
+  if (owner === undefined) return code;
+  const doc = docs.find(({ name }) => name === owner)?.doc ?? "";
+  const [whole] = docstringOf(doc).examples.map(codeOf);
+  const end = whole.indexOf(";\n", whole.indexOf(`const ${value} = `));
+  assert.ok(end >= 0, `the example of ${owner} has no ${value}`);
+  const before = `${whole.slice(0, end)};\n`;
+  const repeated = new Set(before.split("\n").filter((line) => line.startsWith("import ")));
+  const own = code.split("\n").filter((line) => !repeated.has(line));
+  return before + own.join("\n");
+}
 
 /** The examples of each export, on the page of the first entry that has the export. */
 const EXAMPLES: readonly Example[] = ENTRIES.flatMap((entry) =>
   entry.exports
-    .filter((one) => homeOf(one) === entry)
+    .filter(({ home }) => home === entry.name)
     .flatMap(({ name, doc }) =>
       docstringOf(doc).examples.map((example) => {
-        const code = codeOf(example);
+        const code = completed(codeOf(example));
         const program = programOf(code, namesFor(ENTRIES, entry.name));
         return { name, entry: entry.name, code, program };
       }),

@@ -354,8 +354,11 @@ function collisions(): { over: number; hits: string[] } {
   ]);
   const nav = document.querySelector(".bar nav");
   if (nav !== null && nav.scrollWidth > nav.clientWidth) hits.push("the bar scrolls");
-  for (const one of document.querySelectorAll(".wide")) {
-    if (one.scrollWidth > one.clientWidth) hits.push(one.textContent?.slice(0, 60) ?? "");
-  }
+  const isCut = ({ scrollWidth, clientWidth }: Element): boolean => scrollWidth > clientWidth;
+  // A label beside a cell may be taller than the cell.
+  const isTall = ({ scrollHeight, clientHeight }: Element): boolean => scrollHeight > clientHeight;
+  const cut = [...document.querySelectorAll(".wide, .picture")].filter(isCut);
+  const tall = [...document.querySelectorAll(".long td")].filter(isTall);
+  for (const { textContent } of [...cut, ...tall]) hits.push(textContent?.slice(0, 60) ?? "");
   return { over: document.documentElement.scrollWidth, hits };
 }

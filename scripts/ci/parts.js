@@ -29,7 +29,7 @@ const debian = (...packages) => [
 export const INSTALLS = [
   {
     name: "page",
-    command: npm("ci", "--prefix", "playground", "--no-audit", "--no-fund"),
+    command: npm("ci", "--prefix", "playground", "--ignore-scripts", "--no-audit", "--no-fund"),
     limit: 180,
   },
   { name: "webgpu", command: clean("test/gpu"), limit: 180 },

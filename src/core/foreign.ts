@@ -115,6 +115,16 @@ export function isArray(value: unknown): value is readonly unknown[] {
   }
 }
 
+/** Freezes plain data. Returns false for data of more than `levels` levels, whose deeper parts are not frozen. */
+export function freeze(value: object, levels: number): boolean {
+  Object.freeze(value);
+  for (const part of Object.values(value) as unknown[]) {
+    if (typeof part !== "object" || part === null) continue;
+    if (levels <= 1 || !freeze(part, levels - 1)) return false;
+  }
+  return true;
+}
+
 /**
  * The platform's type if the user's compiler knows it; otherwise this package's type. A project may have the types of a
  * browser, of Node, of both or of neither, so a public declaration must not name such a type directly.

@@ -28,7 +28,6 @@ export {
 } from "../arrays/chunked/job/job.ts";
 export { startPool, type PoolOptions, type TaskPool } from "../arrays/chunked/run/pool.ts";
 export { runJob, type JobProgress, type RunJobOptions } from "../arrays/chunked/run/run-job.ts";
-export { diskRate } from "../arrays/chunked/job/disk.ts";
 export { createJob, planJob, type JobRequest } from "../arrays/chunked/job/create-job.ts";
 export type { JobPlan } from "../arrays/chunked/job/bounds.ts";
 export {

@@ -227,11 +227,11 @@ test("small chunks share tasks where many tasks remain", async () => {
   assert.deepEqual([await perTask(31, 8), await perTask(32, 8), await perTask(100, 8)], [1, 2, 6]);
   assert.deepEqual([await perTask(1024, 8), await perTask(10_000, 8)], [64, 64]);
   assert.deepEqual([await perTask(10_000, 65_536), await perTask(10_000, 65_537)], [64, 1]);
-  // A gather of fewer than a row for each 64 kB of a file that is read by rows: 10,000 rows for 10,000 chunks are fewer.
+  // A gather of fewer than a row for each 16 kB of a file that is read by rows: 40,000 rows for 10,000 chunks are fewer.
   const large = [
     perTask(10_000, 65_537),
-    perTask(10_000, 65_537, true, 1, { rows: 10_000 }),
-    perTask(10_000, 65_537, true, 1, { rows: 10_001 }),
+    perTask(10_000, 65_537, true, 1, { rows: 40_000 }),
+    perTask(10_000, 65_537, true, 1, { rows: 40_001 }),
     perTask(10_000, 65_537, true, 1, { codecs: ["zstd"] }),
     perTask(10_000, 65_537, true, 5),
   ];

@@ -4,7 +4,6 @@ import assert from "node:assert/strict";
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { test } from "node:test";
-import { diskRate } from "../../src/entries/chunked.ts";
 import { createJob, planJob, type JobRequest } from "../../src/arrays/chunked/job/create-job.ts";
 import { removeJob } from "../../src/arrays/chunked/job/job-folder.ts";
 import { freeSpaceOf, type FreeSpace } from "../../src/arrays/chunked/job/disk.ts";
@@ -32,13 +31,6 @@ async function makeSmall(
   await storeInputs(home);
   return { home, folder: await makeJob(home, add, { blockShape: [2], ...more }) };
 }
-
-test("the measured rate of a disk is a positive number, and nothing is left in the folder", async () => {
-  const home = makeHome();
-  const rate = await diskRate(path.join(home, "not", "there"));
-  assert.ok(rate > 0 && rate < Infinity);
-  assert.deepEqual(fs.readdirSync(home), []);
-});
 
 test("a process that takes more memory than it may says so once", async () => {
   const notes: string[] = [];

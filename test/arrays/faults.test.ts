@@ -229,6 +229,21 @@ test(
 );
 
 test(
+  "an empty folder can become the output, as one that a failed start could not remove",
+  { skip },
+  async () => {
+    const home = await makeInputs();
+    const out = path.join(home, "out.zarr");
+    fs.mkdirSync(out);
+    fs.writeFileSync(path.join(out, "notes.txt"), "");
+    await assert.rejects(() => scatter(home), /exists; remove it/);
+    fs.rmSync(path.join(out, "notes.txt"));
+    await scatter(home);
+    assert.ok(fs.existsSync(path.join(out, "zarr.json")));
+  },
+);
+
+test(
   "a call after an interrupted removal of the job's folder removes the rest",
   { skip },
   async () => {

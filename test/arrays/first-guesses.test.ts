@@ -160,7 +160,6 @@ const ROWS: readonly (readonly [name: string, code: ErrorCode, facts: Facts, wor
   ["slurmScript with a hole in the command", "attribute", { key: "command" }, /list of words/,
     () => loose(chunked.slurmScript)(removed, { command: Array(1) })],
   ["checkFree of a path", "attribute", { key: "array", got: "a.zarr" }, /openArray/, () => loose(chunked.checkFree)("a.zarr")],
-  ["diskRate of null", "attribute", { key: "folder" }, /path of a folder/, () => loose(chunked.diskRate)(null)],
   ["submitJob without a connection", "attribute", { key: "connection" }, /redis:/, () => loose(submitJob)("job", {})],
   ["submitJob of null", "attribute", { key: "folder" }, /path of a folder/, () => loose(submitJob)(null, { connection: "redis://x" })],
   ["createWorker without a connection", "attribute", { key: "connection" }, /redis:/, () => loose(createWorker)({})],

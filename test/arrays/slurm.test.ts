@@ -68,7 +68,6 @@ test("the array has an element for the tasks of an element, and fits the cluster
     [30, { tasksPerElement: 7 }, 4],
     // Slurm's own limit, MaxArraySize, is 1001: the largest number is 1000.
     [10_000, {}, 999],
-    [10_000, { mostElements: 5 }, 4],
   ] as const) {
     const { words } = submit(jobAt("/jobs/a"), tasks, options);
     assert.equal(words[2], `--array=0-${last}`);

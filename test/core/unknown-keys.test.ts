@@ -166,7 +166,7 @@ test("keys that belong elsewhere are refused", () => {
 const WITHOUT =
   "isDType isTensorError TensorError equals firstDifference full printScalar printShape resolve roleOf " +
   "compareVersions dialects operators printShortage tensor toRuntime typesOf zeros explain readNpy writeNpy checkFree " +
-  "describeJob diskRate findJobs jobFailure openJob remainingTasks removeJob taskRate workersOf " +
+  "describeJob findJobs jobFailure openJob remainingTasks removeJob taskRate workersOf " +
   "constant comparedValues externalFiles extractNode indexedSizes inferTypes inspectModel listNodes neededFor NodeIndex " +
   "modelNotes nodeCall runModel runNode unsupportedOperators writeModel writeTensor readIR writeIR";
 

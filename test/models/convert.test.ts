@@ -8,6 +8,7 @@ import {
   convertModel,
   runModel,
   type ConvertTarget,
+  type Graph,
   type Model,
   type ModelNode,
   type ModelNodeSpec,
@@ -414,6 +415,20 @@ for (const [position, { of, to, isNoted }] of TRUSTED.entries()) {
     for (const note of notes) reportSentence("note", note);
   });
 }
+
+const RANK = /^the rank of the output "\w+" is unknown/;
+
+test("a note tells that an output of unknown rank has no shape in ONNX", () => {
+  const ranksOf = (model: Model): string[] =>
+    convertModel(model, { opset: 18 }).notes.filter((note) => RANK.test(note));
+  const model = ovGatherND({});
+  const { inputs, outputs } = model.graph;
+  const unranked = (ports: Graph["inputs"]): Graph["inputs"] =>
+    ports.map((port) => ({ ...port, type: port.type && { ...port.type, shape: null } }));
+  const unknown = { ...model.graph, inputs: unranked(inputs), outputs: unranked(outputs) };
+  assert.equal(ranksOf({ ...model, graph: unknown }).length, 1);
+  assert.deepEqual(ranksOf(model), []);
+});
 
 test("a translated graph has the types that are known, and no declaration that contradicts them", () => {
   const typesOf = (model: Model): readonly unknown[] => {

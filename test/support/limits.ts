@@ -83,7 +83,6 @@ export const EXTREMES: { readonly [R in Name]: Readonly<Record<keyof Records[R],
     gap: 1,
     // All threads of a job must have the same value.
     folder: 4096,
-    probe: 4096,
     rated: 2,
     jobs: 1,
     record: 1,

@@ -3,19 +3,20 @@
 import { f16, f32, i32, i64, u8, type Example } from "./example.ts";
 import type { State } from "../values/state.ts";
 
-export interface Confusion extends Example {
-  readonly domain: State["domain"];
-  readonly op: string;
+export interface Confusion extends Example, Pick<State, "domain" | "op" | "opset"> {
+  /** The difference to the other example of a pair, which is the next or the previous one, and this side's label. */
+  readonly pair?: readonly [by: string, label: string];
 }
 
-const onnx = { domain: "ai.onnx", opset: 18, attributes: {} } as const;
-const scatterND = { ...onnx, op: "ScatterND" } as const;
-const scatterElements = { ...onnx, op: "ScatterElements" } as const;
-const gatherND = { ...onnx, op: "GatherND", opset: 13 } as const;
-const tensorScatter = { ...onnx, op: "TensorScatter", opset: 24 } as const;
+const scatterND = { domain: "ai.onnx", op: "ScatterND", opset: 18 } as const;
+const scatterElements = { ...scatterND, op: "ScatterElements" } as const;
+const gather = { domain: "ai.onnx", op: "Gather", opset: 13 } as const;
+const gatherND = { ...gather, op: "GatherND" } as const;
+const tensorScatter = { domain: "ai.onnx", op: "TensorScatter", opset: 24 } as const;
 
 // prettier-ignore
 const GRID = [[0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]];
+const ZEROS = GRID.slice(1).map((row) => row.slice(1));
 // prettier-ignore
 const TABLE = [[1, 2, 3], [4, 5, 6], [7, 8, 9]];
 // prettier-ignore
@@ -35,6 +36,7 @@ export const CONFUSIONS: readonly Confusion[] = [
   {
     ...scatterND,
     title: "A list of scalars needs one more axis",
+    pair: ["shape of indices", "[3, 1]"],
     question: "How do I write three elements of a vector?",
     note: "[[4], [3], [1]] are three tuples of one index. [4, 3, 1] would be one tuple of three.",
     inputs: [f32([0, 0, 0, 0, 0, 0]), i64([[4], [3], [1]]), f32([10, 20, 30])],
@@ -42,6 +44,7 @@ export const CONFUSIONS: readonly Confusion[] = [
   {
     ...scatterND,
     title: "… and without it is refused",
+    pair: ["shape of indices", "[3]"],
     question: "Why is a plain list of indices refused?",
     note: "[4, 3, 1] is one tuple of three indices, but data has only one axis. Give indices the shape [3, 1].",
     inputs: [f32([0, 0, 0, 0, 0, 0]), i64([4, 3, 1]), f32([10, 20, 30])],
@@ -65,6 +68,7 @@ export const CONFUSIONS: readonly Confusion[] = [
   {
     ...scatterND,
     title: "Duplicates: without a reduction, the last one wins",
+    pair: ["reduction", "none"],
     question: "Why did only one update survive?",
     note: "Three updates write row 1. Without a reduction they are not added: the last update wins.",
     inputs: [f32([[1, 1], [1, 1], [1, 1]]), i64([[1], [1], [1]]), f32([[10, 20], [30, 40], [50, 60]])],
@@ -73,6 +77,7 @@ export const CONFUSIONS: readonly Confusion[] = [
     ...scatterND,
     attributes: { reduction: "add" },
     title: "Duplicates: with add, all updates count",
+    pair: ["reduction", "add"],
     question: "Do three updates of the same row all count?",
     note: "The same three updates of row 1 are now added to the row, one after the other.",
     inputs: [f32([[1, 1], [1, 1], [1, 1]]), i64([[1], [1], [1]]), f32([[10, 20], [30, 40], [50, 60]])],
@@ -95,6 +100,7 @@ export const CONFUSIONS: readonly Confusion[] = [
   {
     ...gatherND,
     title: "batch_dims 0: tuples address all of data",
+    pair: ["batch_dims", "batch_dims 0"],
     question: "What does a tuple pick without batches?",
     note: "[[0, 1], [1, 0]] are two tuples of two indices. Each picks a row from all of data.",
     inputs: [i32(PAIRS), i64([[0, 1], [1, 0]])],
@@ -103,6 +109,7 @@ export const CONFUSIONS: readonly Confusion[] = [
     ...gatherND,
     attributes: { batch_dims: "1" },
     title: "batch_dims 1: each batch has its own tuple",
+    pair: ["batch_dims", "batch_dims 1"],
     question: "Why does each tuple pick only one number?",
     note:
       "The indices are the same as with batch_dims 0, but tuple b addresses only data[b]. Each tuple picks one element of its own batch.",
@@ -111,33 +118,34 @@ export const CONFUSIONS: readonly Confusion[] = [
   {
     ...scatterElements,
     title: "Axis 0: an index is a row",
+    pair: ["axis", "axis 0"],
     question: "Is an index a row or a column?",
     note: "Each update stays in its column. Its index selects the row.",
-    inputs: [f32(GRID.slice(1).map((row) => row.slice(1))), i64([[0, 1, 2], [2, 0, 1]]), f32([[1, 2, 3], [4, 5, 6]])],
+    inputs: [f32(ZEROS), i64([[0, 1, 2], [2, 0, 1]]), f32([[1, 2, 3], [4, 5, 6]])],
   },
   {
     ...scatterElements,
     attributes: { axis: "1" },
     title: "Axis 1: an index is a column",
+    pair: ["axis", "axis 1"],
     question: "How do I make an index a column?",
     note: "The tensors are the same as in the example with axis 0. Each update stays in its row, and its index selects the column.",
-    inputs: [f32(GRID.slice(1).map((row) => row.slice(1))), i64([[0, 1, 2], [2, 0, 1]]), f32([[1, 2, 3], [4, 5, 6]])],
+    inputs: [f32(ZEROS), i64([[0, 1, 2], [2, 0, 1]]), f32([[1, 2, 3], [4, 5, 6]])],
   },
   {
-    ...onnx,
+    ...gather,
     op: "GatherElements",
-    opset: 13,
     title: "GatherElements: an index picks one element",
+    pair: ["operator", "GatherElements"],
     question: "Why did I get one number for each index?",
     note:
       "The output has the same shape as indices. Each index picks the row of one element. The element comes from the same column as the index.",
     inputs: [f32(TABLE), i64([[0, 2, 1]])],
   },
   {
-    ...onnx,
-    op: "Gather",
-    opset: 13,
+    ...gather,
     title: "Gather: an index picks a whole slice",
+    pair: ["operator", "Gather"],
     question: "Why did I get a whole row for each index?",
     note: "The tensors are the same as in the GatherElements example. Each index picks a whole row, so the output has one more axis.",
     inputs: [f32(TABLE), i64([[0, 2, 1]])],
@@ -145,24 +153,26 @@ export const CONFUSIONS: readonly Confusion[] = [
   {
     ...scatterND,
     title: "ScatterND: a row of indices is one address",
+    pair: ["operator", "ScatterND"],
     question: "Does [0, 1] address one element or two rows?",
     note: "[0, 1] and [2, 0] are coordinates: row 0, column 1 and row 2, column 0.",
-    inputs: [f32(GRID.slice(1).map((row) => row.slice(1))), i64([[0, 1], [2, 0]]), f32([10, 20])],
+    inputs: [f32(ZEROS), i64([[0, 1], [2, 0]]), f32([10, 20])],
   },
   {
     ...scatterElements,
     title: "torch.scatter is ScatterElements",
+    pair: ["operator", "ScatterElements"],
     question: "Which ONNX operator is torch.scatter?",
     note:
       "torch.scatter reads the same indices differently: each of the four indices selects a row, and the update stays in the column of its index.",
-    inputs: [f32(GRID.slice(1).map((row) => row.slice(1))), i64([[0, 1], [2, 0]]), f32([[10, 20], [30, 40]])],
+    inputs: [f32(ZEROS), i64([[0, 1], [2, 0]]), f32([[10, 20], [30, 40]])],
   },
   {
     ...scatterElements,
     title: "Indices smaller than data",
     question: "Why did the last column not change?",
     note: "Only the columns that indices cover are updated. The last column keeps its values.",
-    inputs: [f32([[1, 2, 3], [4, 5, 6], [7, 8, 9]]), i64([[2, 0]]), f32([[-1, -2]])],
+    inputs: [f32(TABLE), i64([[2, 0]]), f32([[-1, -2]])],
   },
   {
     ...scatterND,
@@ -188,20 +198,19 @@ export const CONFUSIONS: readonly Confusion[] = [
     inputs: [f32(GRID), i64([[1, 1], [0, 5]]), f32([1, 2])],
   },
   {
-    ...onnx,
-    op: "Gather",
-    opset: 13,
+    ...gather,
     title: "Out of range in Gather-13 is an error",
+    pair: ["domain", "ONNX: an error"],
     question: "What does ONNX do with index 7 on an axis of size 5?",
     note: "ONNX refuses the index 7 on an axis of size 5. OpenVINO's Gather-8 returns 0 for this index.",
     inputs: [f32([1, 2, 3, 4, 5]), i64([3, 7, -1])],
   },
   {
+    ...gather,
     domain: "openvino",
-    op: "Gather",
     opset: 8,
-    attributes: {},
     title: "Out of range in Gather-8 gives 0",
+    pair: ["domain", "OpenVINO: 0"],
     question: "What does OpenVINO do with index 7 on an axis of size 5?",
     note: "In OpenVINO, the index 7 gives 0 for the same tensors, and -1 still means the last row.",
     inputs: [f32([1, 2, 3, 4, 5]), i64([3, 7, -1]), i64(0)],
@@ -210,6 +219,7 @@ export const CONFUSIONS: readonly Confusion[] = [
     ...tensorScatter,
     attributes: { axis: "1", mode: "circular" },
     title: "TensorScatter, circular: the cache is a ring",
+    pair: ["mode", "circular"],
     question: "What happens at the end of the cache?",
     note: "Three updates begin at position 3 of a cache of size 4. The updates wrap around to the start of the cache.",
     inputs: [f32([[1, 2, 3, 4]]), f32([[10, 20, 30]]), i64([3])],
@@ -218,6 +228,7 @@ export const CONFUSIONS: readonly Confusion[] = [
     ...tensorScatter,
     attributes: { axis: "1" },
     title: "TensorScatter, linear: the same does not fit",
+    pair: ["mode", "linear"],
     question: "Why does the same update not fit?",
     note: "In linear mode, every update must fit before the end of the cache. Only one update fits at position 3 of a cache of size 4.",
     inputs: [f32([[1, 2, 3, 4]]), f32([[10, 20, 30]]), i64([3])],

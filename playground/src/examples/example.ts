@@ -9,15 +9,16 @@ export interface Example {
   /** A reader's question, which the picture answers. */
   readonly question: string;
   /** A note about the picture. If the document has an erratum, the note gives the printed and the correct result. */
-  readonly note: string;
-  readonly opset: number;
-  readonly attributes: State["attributes"];
+  readonly note?: string;
+  readonly attributes?: State["attributes"];
   readonly inputs: State["inputs"];
 }
 
+/** The examples of an operator's document. An example of another version than the document's newest has its own opset. */
 export interface Examples {
   readonly op: string;
-  readonly examples: readonly Example[];
+  readonly opset: number;
+  readonly examples: readonly (Example & { readonly opset?: number })[];
 }
 
 /** Returns a function that converts nested lists to a tensor. */

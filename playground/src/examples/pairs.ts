@@ -4,7 +4,8 @@
  */
 
 import type { DialectId } from "ndscatter";
-import { CONFUSIONS_GROUP, PRESETS } from "./presets.ts";
+import { CONFUSIONS, type Confusion } from "./confusions.ts";
+import { CONFUSIONS_GROUP, presetOf } from "./presets.ts";
 
 /** One side of a pair: a preset under its version's rule or another system's rule. */
 export interface Side {
@@ -20,68 +21,33 @@ export interface Pair {
   readonly sides: readonly [Side, Side];
 }
 
-/** A side, identified by the title of a common confusion. */
-type Written = readonly [label: string, title: string, dialect?: DialectId];
+const idOf = (confusion: Confusion): string => presetOf(CONFUSIONS_GROUP, confusion).id;
 
-// prettier-ignore
-const WRITTEN: readonly (readonly [by: string, one: Written, other: Written])[] = [
-  [
-    "reduction",
-    ["none", "Duplicates: without a reduction, the last one wins"],
-    ["add", "Duplicates: with add, all updates count"],
-  ],
-  [
-    "system",
-    ["ONNX", "Duplicates: what ONNX leaves open", "onnx"],
-    ["TensorFlow", "Duplicates: what ONNX leaves open", "tensorflow-cpu"],
-  ],
-  [
-    "axis",
-    ["axis 0", "Axis 0: an index is a row"],
-    ["axis 1", "Axis 1: an index is a column"],
-  ],
-  [
-    "operator",
-    ["ScatterND", "ScatterND: a row of indices is one address"],
-    ["ScatterElements", "torch.scatter is ScatterElements"],
-  ],
-  [
-    "operator",
-    ["GatherElements", "GatherElements: an index picks one element"],
-    ["Gather", "Gather: an index picks a whole slice"],
-  ],
-  [
-    "batch_dims",
-    ["batch_dims 0", "batch_dims 0: tuples address all of data"],
-    ["batch_dims 1", "batch_dims 1: each batch has its own tuple"],
-  ],
-  [
-    "domain",
-    ["ONNX: an error", "Out of range in Gather-13 is an error"],
-    ["OpenVINO: 0", "Out of range in Gather-8 gives 0"],
-  ],
-  [
-    "shape of indices",
-    ["[3, 1]", "A list of scalars needs one more axis"],
-    ["[3]", "… and without it is refused"],
-  ],
-  [
-    "mode",
-    ["circular", "TensorScatter, circular: the cache is a ring"],
-    ["linear", "TensorScatter, linear: the same does not fit"],
-  ],
+/** Examples that differ in one detail follow each other in the list. */
+const ofExamples = CONFUSIONS.filter(({ pair }) => pair !== undefined);
+
+const sideOf = (one: Confusion): Side => ({ label: one.pair?.[1] ?? "", preset: idOf(one) });
+
+/** Calls that two systems run in different ways. */
+const ofSystems = CONFUSIONS.filter(({ title }) => title.endsWith("what ONNX leaves open"));
+
+export const PAIRS: readonly Pair[] = [
+  ...ofExamples.flatMap((one, at): Pair[] =>
+    at % 2 === 1
+      ? []
+      : [{ by: one.pair?.[0] ?? "", sides: [sideOf(one), sideOf(ofExamples[at + 1])] }],
+  ),
+  ...ofSystems.map((one): Pair => {
+    const preset = idOf(one);
+    return {
+      by: "system",
+      sides: [
+        { label: "ONNX", preset, dialect: "onnx" },
+        { label: "TensorFlow", preset, dialect: "tensorflow-cpu" },
+      ],
+    };
+  }),
 ];
-
-export const PAIRS: readonly Pair[] = WRITTEN.map(([by, one, other]) => ({
-  by,
-  sides: [sideOf(one), sideOf(other)],
-}));
-
-function sideOf([label, title, dialect]: Written): Side {
-  const found = PRESETS.find((one) => one.group === CONFUSIONS_GROUP && one.title === title);
-  // Unknown titles get unknown ids, which a test detects.
-  return { label, preset: found?.id ?? "", ...(dialect && { dialect }) };
-}
 
 /** Returns the pair that contains a preset, or null. A preset belongs to at most one pair. */
 export const pairOf = (presetId: string): Pair | null =>

@@ -7,8 +7,10 @@ import { CONFUSIONS } from "./confusions.ts";
 import { ONNX_EXAMPLES } from "./examples-onnx.ts";
 import { OPENVINO_SCATTERS } from "./examples-openvino.ts";
 import { OPENVINO_GATHERS } from "./examples-openvino-gather.ts";
-import type { Example } from "./example.ts";
+import type { Example, Examples } from "./example.ts";
 import type { State } from "../values/state.ts";
+
+type Version = Pick<State, "domain" | "op" | "opset">;
 
 export interface Preset {
   readonly id: string;
@@ -22,29 +24,31 @@ export interface Preset {
 
 export const CONFUSIONS_GROUP = "Classic confusions";
 
+const ofDocuments = (
+  domain: State["domain"],
+  home: string,
+  documents: readonly Examples[],
+): Preset[] =>
+  documents.flatMap(({ examples, ...own }) =>
+    examples.map((one) => presetOf(`${home}${own.op}`, { domain, ...own, ...one })),
+  );
+
 export const PRESETS: readonly Preset[] = [
-  ...ONNX_EXAMPLES.flatMap(({ op, examples }) =>
-    examples.map((one) => preset("ai.onnx", op, one, op)),
-  ),
-  ...[...OPENVINO_SCATTERS, ...OPENVINO_GATHERS].flatMap(({ op, examples }) =>
-    examples.map((one) => preset("openvino", op, one, `OpenVINO ${op}`)),
-  ),
-  ...CONFUSIONS.map((one) => preset(one.domain, one.op, one, CONFUSIONS_GROUP)),
+  ...ofDocuments("ai.onnx", "", ONNX_EXAMPLES),
+  ...ofDocuments("openvino", "OpenVINO ", [...OPENVINO_SCATTERS, ...OPENVINO_GATHERS]),
+  ...CONFUSIONS.map((one) => presetOf(CONFUSIONS_GROUP, one)),
 ];
 
-function preset(domain: State["domain"], op: string, example: Example, group: string): Preset {
-  const { title, question, note, opset, attributes, inputs } = example;
+/** Returns an example as a preset, whose id follows from the group and the title. */
+export function presetOf(
+  group: string,
+  { title, question, note = "", attributes = {}, inputs, ...version }: Example & Version,
+): Preset {
+  const words = `${group} ${title}`.toLowerCase().replaceAll(/[^a-z0-9]+/g, "-");
+  const { domain, op, opset } = version;
   return {
-    id: slug(`${group} ${title}`),
-    group,
-    title,
-    question,
-    note,
+    id: words.replaceAll(/^-|-$/g, ""),
+    ...{ group, title, question, note },
     state: { domain, op, opset, attributes, inputs },
   };
-}
-
-function slug(text: string): string {
-  const words = text.toLowerCase().replaceAll(/[^a-z0-9]+/g, "-");
-  return words.replaceAll(/^-|-$/g, "");
 }

@@ -4,6 +4,8 @@
  */
 
 import type { JSX } from "preact";
+import type { ModelCheckProps } from "../model/model-check.tsx";
+import { later } from "../widgets/later.tsx";
 import { Actions } from "./actions.tsx";
 import { Bar } from "./bar.tsx";
 import { useFiles } from "../reading/use-files.ts";
@@ -13,6 +15,10 @@ import { Panels } from "./panels.tsx";
 import type { Layout } from "../stage/layout.ts";
 import type { Windows } from "../stage/use-corners.ts";
 import type { Session } from "../cells/session.ts";
+
+const ModelCheck = later<ModelCheckProps>(
+  async () => (await import("../model/model-check.tsx")).ModelCheck,
+);
 
 interface TopProps {
   readonly session: Session;
@@ -27,6 +33,16 @@ export function Top({ session, layout, windows }: TopProps): JSX.Element {
       <Bar session={session} middle={<WayInLine files={files} />}>
         <Actions session={session} />
       </Bar>
+      {files.model !== null && (
+        <ModelCheck
+          model={files.model}
+          onShow={(shown) => {
+            files.take({ kind: "node", title: "", ...shown }, 0, []);
+            if (shown.actual === undefined) session.act({ do: "ask", asked: undefined });
+          }}
+          onClose={() => files.setModel(null)}
+        />
+      )}
       <Panels session={session} layout={layout} windows={windows} files={files} />
       <FileDialog
         files={files}

@@ -1,7 +1,6 @@
 /** Assigns tensors to inputs if only one assignment fits. This module is loaded when the first tensors are opened. */
 
 import { resolve } from "ndscatter/operators";
-import { withOperator } from "../document/with-operator.ts";
 import type { State } from "../values/state.ts";
 import { printNames } from "../values/names.ts";
 import { matched, operatorRemark, withAssignment, type NamedTensor } from "./named.ts";
@@ -11,11 +10,7 @@ export function certainOf(
   tensors: readonly NamedTensor[],
   state: State,
 ): { readonly state: State; readonly remarks: readonly string[] } | null {
-  const { assignment, isSure } = matched(
-    tensors,
-    state,
-    (choice) => withOperator(state, choice).state,
-  );
+  const { assignment, isSure } = matched(tensors, state);
   if (!isSure) return null;
   const names = resolve(state).inputs.map(({ name }) => name);
   const pairs = assignment.flatMap((number, position) =>

@@ -3,8 +3,7 @@
 import { gather, tensor, type Role, type Tensor } from "ndscatter";
 import { sizeOf } from "../values/shape.ts";
 
-/** The maximum number of index tuples in a crop, and the maximum length of each other axis. */
-export const MOST_TUPLES = 24;
+/** The maximum length of an axis that is copied whole. */
 const MOST_ACROSS = 8;
 /** The maximum number of valid tuples to add to the invalid tuples. */
 const MOST_RIGHT = 6;
@@ -21,7 +20,7 @@ export interface Part {
 }
 
 /** Positions in indices, grouped by error. */
-interface Census {
+export interface Census {
   readonly bad: number[];
   readonly shared: number[];
   readonly rest: number[];
@@ -57,9 +56,6 @@ export const outOfRange = (
   what: string,
 ): string =>
   `${bad.toLocaleString("en")} of ${count.toLocaleString("en")} ${what} ${bad === 1 ? "is" : "are"} out of range`;
-
-export const countsOf = ({ bad, shared }: Census, count: number, what: string): string =>
-  `${outOfRange(bad, count, what)} and ${shared.length.toLocaleString("en")} share a target; these come first.`;
 
 /**
  * Returns at most `most` positions: errors first, followed by valid positions. Positions with the same target keep
@@ -101,8 +97,6 @@ export class Axis {
     const place = places.get(one < 0 ? one + size : one) ?? 0;
     return one < 0 ? place - kept.length : place;
   }
-
-  remark = (axis: number): string[] => remarkOn("data", axis, this.kept, this.size);
 }
 
 /** Describes which coordinates of a tensor the crop keeps; nothing if the crop keeps all coordinates. */
@@ -123,10 +117,11 @@ export function remarkOn(
 export const first = (size: number, most: number): number[] =>
   Array.from({ length: Math.min(size, most) }, (_, one) => one);
 
-/** Reduces a tensor to the given coordinates along each axis; null keeps all coordinates. */
+/** Reduces a tensor to the given coordinates along each axis, in their order; null keeps all coordinates. */
 export function taken(source: Tensor, coordinates: readonly (readonly number[] | null)[]): Tensor {
   return coordinates.reduce<Tensor>((part, kept, axis) => {
-    if (kept === null || kept.length === part.shape[axis]) return part;
+    const isWhole = kept?.length === part.shape[axis] && kept.every((one, at) => one === at);
+    if (kept === null || isWhole) return part;
     return gather(part, tensor("int32", [kept.length], [...kept]), { axis });
   }, source);
 }

@@ -24,11 +24,9 @@ const MOST_STEPS = 6;
 
 export function ofSequences(
   { data, indices, updates }: Tensors,
-  written: number,
+  axis: number,
   isRing: boolean,
 ): Part | null {
-  const rank = data?.shape.length ?? 0;
-  const axis = written < 0 ? written + rank : written;
   if (data === undefined || updates === undefined || !fits(data, updates, axis)) return null;
   const [batch] = data.shape;
   if (indices !== undefined && String(indices.shape) !== String([batch])) return null;
@@ -44,32 +42,21 @@ export function ofSequences(
   // A sequence that exceeds its cache is cropped to its last elements, which show the error.
   const isLong = chosenBegins.some((begin) => !isRight(begin) && begin >= 0);
   const from = isLong ? length - steps : 0;
-  const cache = new Cache(
-    size,
-    isRing,
-    steps,
-    chosenBegins.map((begin) => begin + from),
-  );
-  const width = across(rank - 2);
+  const starts = chosenBegins.map((begin) => begin + from);
+  const cache = new Cache(size, isRing, steps, starts);
+  const width = across(data.shape.length - 2);
   const partOf = (source: Tensor, along: readonly number[]): Tensor =>
     taken(
       source,
       source.shape.map((dim, d) => (d === 0 ? samples : d === axis ? along : first(dim, width))),
     );
+  const renumbered = chosenBegins.map((begin, at) => cache.begin(begin, starts[at]));
   const piece = first(steps, steps).map((step) => from + step);
   return {
     tensors: {
       data: partOf(data, cache.kept),
       updates: partOf(updates, piece),
-      ...(indices === undefined
-        ? {}
-        : {
-            indices: indicesOf(
-              indices,
-              [samples.length],
-              chosenBegins.map((begin) => cache.begin(begin, begin + from)),
-            ),
-          }),
+      ...(indices && { indices: indicesOf(indices, [samples.length], renumbered) }),
     },
     remarks: [
       `${outOfRange(found.bad, batch, "samples")}; these come first.`,

@@ -1,31 +1,31 @@
 /**
  * Crops a call that is larger than the page can show, and preserves its errors. Index tuples out of range come first,
- * followed by tuples that share a target. Rows of data that no remaining index names are omitted, so indices are
- * renumbered.
+ * followed by tuples that share a target. Coordinates of data that no remaining index names are omitted, so indices are
+ * renumbered. All batches that remain keep the same rows of indices.
  */
 
 import type { Tensor } from "ndscatter";
 import { roleOf, resolve } from "ndscatter/operators";
 import { attempt } from "../values/attempt.ts";
+import { MOST_ELEMENTS } from "../values/limits.ts";
 import { defaultText } from "../values/schema.ts";
 import { sizeOf } from "../values/shape.ts";
 import type { State } from "../values/state.ts";
 import { textOf } from "../values/tensor-text.ts";
-import { ofBatchedRows, ofBatchedTuples } from "./crop-batches.ts";
 import {
   across,
-  outOfRange,
   Axis,
   census,
   chosen,
-  countsOf,
   first,
   gridAround,
   indicesOf,
-  MOST_TUPLES,
   numberAt,
+  outOfRange,
+  remarkOn,
   reshaped,
   taken,
+  type Census,
   type Part,
   type Tensors,
 } from "./crop-parts.ts";
@@ -49,22 +49,19 @@ export function cropOf(state: State, tensors: readonly (Tensor | null)[]): Cropp
   }
   const { op, attributes } = state;
   const settingOf = (name: string): string => attributes[name] ?? defaultText(version, name) ?? "";
-  const axis = Number(byRole.axis === undefined ? settingOf("axis") : byRole.axis.data[0]);
+  const written = Number(byRole.axis === undefined ? settingOf("axis") : byRole.axis.data[0]);
+  const axis = written < 0 ? written + (byRole.data?.shape.length ?? 0) : written;
   const given = Number(settingOf("batch_dims"));
   const batchDims = given < 0 ? given + (byRole.indices?.shape.length ?? 0) : given;
-  const crop = {
-    ScatterND: () => ofTuples(byRole),
-    ScatterNDUpdate: () => ofTuples(byRole),
-    GatherND: () => (batchDims === 0 ? ofTuples(byRole) : ofBatchedTuples(byRole, batchDims)),
-    ScatterElements: () => ofElements(byRole, axis),
-    ScatterElementsUpdate: () => ofElements(byRole, axis),
-    Scatter: () => ofElements(byRole, axis),
-    GatherElements: () => ofElements(byRole, axis),
-    Gather: () => (batchDims === 0 ? ofRows(byRole, axis) : ofBatchedRows(byRole, axis, batchDims)),
-    TensorScatter: () => ofSequences(byRole, axis, settingOf("mode") === "circular"),
-  }[op];
-  if (crop === undefined) return null;
-  const found = attempt(crop);
+  const found = attempt(() => {
+    if (op === "TensorScatter") return ofSequences(byRole, axis, settingOf("mode") === "circular");
+    const { data, indices, updates } = byRole;
+    if (data === undefined || indices === undefined) return null;
+    const batchesOf = ({ shape }: Tensor): string => String(shape.slice(0, batchDims));
+    if (batchesOf(data) !== batchesOf(indices)) return null;
+    const layout = LAYOUTS[op]?.(indices.shape, axis, batchDims) ?? null;
+    return layout === null ? null : partOf(data, indices, updates ?? null, layout);
+  });
   if (found === null || "error" in found) return null;
   const inputs = version.inputs.map((schema, position) => {
     // The axis input is not cropped.
@@ -79,129 +76,181 @@ export function cropOf(state: State, tensors: readonly (Tensor | null)[]): Cropp
   return { state: { ...state, attributes: settled, inputs }, remarks: found.remarks };
 }
 
-function ofTuples({ data, indices, updates }: Tensors): Part | null {
-  if (data === undefined || indices === undefined) return null;
-  const k = indices.shape.at(-1) ?? 0;
-  const count = sizeOf(indices.shape.slice(0, -1));
-  if (k === 0 || k > data.shape.length || count === 0) return null;
-  const at = (position: number): number[] =>
-    Array.from({ length: k }, (_, c) => numberAt(indices, position * k + c));
-  const found = census(count, (position) => {
+/** How indices address data: a grid of tuples, each of which names a coordinate on `k` axes of data. */
+interface Layout {
+  readonly grid: readonly number[];
+  readonly k: number;
+  /** The name of the grid's elements in remarks. */
+  readonly what: string;
+  /** True if the last axis of indices holds the coordinates of a tuple. */
+  readonly hasTuples: boolean;
+  /** The first axis of data that tuples address. */
+  readonly axis: number;
+  /** The axes that data shares with the grid: a tuple reaches data only at its own coordinates on these axes. */
+  readonly shared: readonly number[];
+  /** The maximum number of coordinates to keep along shared axes, and along other axes of the grid. */
+  readonly most: readonly [shared: number, other: number];
+}
+
+type LayoutOf = (indices: readonly number[], axis: number, batchDims: number) => Layout | null;
+
+/** Joins all axes behind the batches into one axis. */
+function batched(tuples: readonly number[], batchDims: number, what: string) {
+  return {
+    grid: [...tuples.slice(0, batchDims), sizeOf(tuples.slice(batchDims))],
+    shared: first(batchDims, batchDims),
+    most: [
+      batchDims === 1 ? 4 : batchDims === 2 ? 3 : 2,
+      batchDims === 0 ? MOST_TUPLES : MOST_ROWS,
+    ],
+    what: batchDims === 0 ? what : `${what} in all batches`,
+  } as const;
+}
+
+/** The maximum number of index tuples without batches, and of rows of indices in each batch. */
+const MOST_TUPLES = 24;
+const MOST_ROWS = 8;
+/** The maximum number of elements along the axis that single elements address. */
+const MOST_ALONG = 12;
+
+const ofTuples: LayoutOf = (indices, _, batchDims) => {
+  const k = indices.at(-1) ?? 0;
+  if (k === 0 || indices.length <= batchDims) return null;
+  return {
+    ...batched(indices.slice(0, -1), batchDims, "index tuples"),
+    k,
+    hasTuples: true,
+    axis: batchDims,
+  };
+};
+
+const ofSlices: LayoutOf = (indices, axis, batchDims) =>
+  axis < batchDims || indices.length < batchDims
+    ? null
+    : { ...batched(indices, batchDims, "indices"), k: 1, hasTuples: false, axis };
+
+const ofElements: LayoutOf = (indices, axis) => ({
+  grid: indices,
+  k: 1,
+  what: "indices",
+  hasTuples: false,
+  axis,
+  shared: indices.flatMap((_, d) => (d === axis ? [] : [d])),
+  most: [across(indices.length - 1), MOST_ALONG],
+});
+
+const LAYOUTS: Readonly<Record<string, LayoutOf | undefined>> = {
+  ScatterND: ofTuples,
+  ScatterNDUpdate: ofTuples,
+  GatherND: ofTuples,
+  ScatterElements: ofElements,
+  ScatterElementsUpdate: ofElements,
+  Scatter: ofElements,
+  GatherElements: ofElements,
+  Gather: ofSlices,
+};
+
+function partOf(
+  data: Tensor,
+  indices: Tensor,
+  updates: Tensor | null,
+  layout: Layout,
+): Part | null {
+  const { grid, k, axis, shared } = layout;
+  const isLike = shared.every((d) => grid[d] <= data.shape[d]);
+  if (!isLike || axis + k > data.shape.length) return null;
+  const found = censusOf(data, indices, updates !== null, layout);
+  for (let [along, most] = layout.most; ; most = Math.floor(most / 2)) {
+    const part = croppedTo(
+      keptOf(found, grid, shared, [along, most]),
+      data,
+      indices,
+      updates,
+      layout,
+    );
+    if (most === 1 || part.tensors.data.size <= MOST_ELEMENTS) {
+      return { ...part, remarks: [countsOf(found, updates !== null, layout), ...part.remarks] };
+    }
+  }
+}
+
+/** Groups the tuples. Reads of the same element are no error, so only scatters have shared targets. */
+function censusOf(data: Tensor, indices: Tensor, isScatter: boolean, layout: Layout): Census {
+  const { grid, k, axis, shared } = layout;
+  const strides = grid.map((_, d) => sizeOf(grid.slice(d + 1)));
+  const axes = data.shape.flatMap((size, d) =>
+    shared.includes(d) || (d >= axis && d < axis + k) ? [{ size, d }] : [],
+  );
+  return census(sizeOf(grid), (position) => {
     let target = 0;
-    for (let c = 0; c < k; c++) {
-      const size = data.shape[c];
-      const index = numberAt(indices, position * k + c);
+    for (const { size, d } of axes) {
+      const isAddressed = d >= axis && d < axis + k;
+      const index = isAddressed
+        ? numberAt(indices, position * k + d - axis)
+        : Math.floor(position / strides[d]) % grid[d];
       if (index < -size || index >= size) return -1;
       target = target * size + (index < 0 ? index + size : index);
     }
-    return target;
+    return isScatter ? target : position;
   });
-  const kept = chosen(found, MOST_TUPLES);
-  const tuples = kept.map(at);
-  const axes = Array.from(
-    { length: k },
-    (_, c) =>
-      new Axis(
-        data.shape[c],
-        tuples.map((one) => one[c]),
-      ),
-  );
-  const slice = data.shape.slice(k);
-  const width = across(slice.length);
-  const ends = slice.map((size) => first(size, width));
-  const batch =
-    updates === undefined
-      ? null
-      : reshaped(updates, [count, ...updates.shape.slice(indices.shape.length - 1)]);
-  return {
-    tensors: {
-      data: taken(data, [...axes.map((one) => one.kept), ...ends]),
-      indices: indicesOf(
-        indices,
-        [kept.length, k],
-        tuples.flatMap((one) => one.map((index, c) => axes[c].index(index))),
-      ),
-      ...(batch === null ? {} : { updates: taken(batch, [kept, ...ends]) }),
-    },
-    rows: axes[0].kept,
-    remarks: [countsOf(found, count, "index tuples"), ...axes.flatMap((one, c) => one.remark(c))],
-  };
 }
 
-function ofRows({ data, indices }: Tensors, written: number): Part | null {
-  if (data === undefined || indices === undefined) return null;
-  const axis = written < 0 ? written + data.shape.length : written;
-  const size = data.shape[axis];
-  if (size === undefined) return null;
-  const count = sizeOf(indices.shape);
-  const found = census(count, (position) => {
-    const index = numberAt(indices, position);
-    return index < -size || index >= size ? -1 : index < 0 ? index + size : index;
-  });
-  const kept = chosen(found, MOST_TUPLES);
-  const values = kept.map((position) => numberAt(indices, position));
-  const own = new Axis(size, values);
-  const width = across(data.shape.length - 1);
-  return {
-    tensors: {
-      data: taken(
-        data,
-        data.shape.map((dim, d) => (d === axis ? own.kept : first(dim, width))),
-      ),
-      indices: indicesOf(
-        indices,
-        [kept.length],
-        values.map((one) => own.index(one)),
-      ),
-    },
-    rows: axis === 0 ? own.kept : undefined,
-    remarks: [`${outOfRange(found.bad, count, "indices")}; these come first.`, ...own.remark(axis)],
-  };
-}
-
-function ofElements({ data, indices, updates }: Tensors, written: number): Part | null {
-  if (data === undefined || indices === undefined) return null;
-  const { shape } = indices;
-  const rank = data.shape.length;
-  const axis = written < 0 ? written + rank : written;
-  const size = data.shape[axis];
-  if (size === undefined || shape.length !== rank || sizeOf(shape) === 0) return null;
-  const strides = shape.map((_, d) => sizeOf(shape.slice(d + 1)));
-  const coordinate = (position: number, d: number): number =>
-    Math.floor(position / strides[d]) % shape[d];
-  const found = census(sizeOf(shape), (position) => {
-    const index = numberAt(indices, position);
-    if (index < -size || index >= size) return -1;
-    let target = 0;
-    for (let d = 0; d < rank; d++) {
-      target =
-        target * data.shape[d] +
-        (d === axis ? (index < 0 ? index + size : index) : coordinate(position, d));
-    }
-    return target;
-  });
+/** Returns the coordinates to keep along each axis of the grid. */
+function keptOf(
+  found: Census,
+  grid: readonly number[],
+  shared: readonly number[],
+  [along, most]: Layout["most"],
+): readonly (readonly number[])[] {
+  if (grid.length === 1 && shared.length === 0) return [chosen(found, most)];
   // Rows and columns with errors or shared targets are chosen first, then the first other rows and columns.
   const order = [...found.bad.slice(0, 400), ...found.shared.slice(0, 400)];
-  const kept = gridAround(order, shape, (d) => (d === axis ? 12 : across(rank - 1)));
-  const part = taken(indices, kept);
-  const values = Array.from({ length: sizeOf(part.shape) }, (_, position) =>
-    numberAt(part, position),
+  return gridAround(order, grid, (d) => (shared.includes(d) ? along : most));
+}
+
+function croppedTo(
+  kept: readonly (readonly number[])[],
+  data: Tensor,
+  indices: Tensor,
+  updates: Tensor | null,
+  { grid, k, hasTuples, axis, shared }: Layout,
+) {
+  const part = taken(reshaped(indices, [...grid, k]), [...kept, null]);
+  const values = first(part.size, part.size).map((position) => numberAt(part, position));
+  const axes = first(k, k).map(
+    (c) =>
+      new Axis(
+        data.shape[axis + c],
+        values.filter((_, at) => at % k === c),
+      ),
   );
-  const own = new Axis(size, values);
+  const named = data.shape.map((_, d) => (shared.includes(d) ? kept[d] : axes[d - axis]?.kept));
+  const width = across(named.filter((one) => one === undefined).length);
+  const coordinates = named.map((one, d) => one ?? first(data.shape[d], width));
+  const slice = coordinates.filter((_, d) => named[d] === undefined);
+  const lengths = kept.map(({ length }) => length);
+  const behind = updates?.shape.slice(indices.shape.length - (hasTuples ? 1 : 0)) ?? [];
   return {
     tensors: {
-      data: taken(
-        data,
-        kept.map((one, d) => (d === axis ? own.kept : one)),
-      ),
+      data: taken(data, coordinates),
       indices: indicesOf(
         indices,
-        part.shape,
-        values.map((one) => own.index(one)),
+        hasTuples ? [...lengths, k] : lengths,
+        values.map((one, at) => axes[at % k].index(one)),
       ),
-      ...(updates === undefined ? {} : { updates: taken(updates, kept) }),
+      ...(updates && {
+        updates: taken(reshaped(updates, [...grid, ...behind]), [...kept, ...slice]),
+      }),
     },
-    rows: axis === 0 ? own.kept : kept[0],
-    remarks: [countsOf(found, sizeOf(shape), "indices"), ...own.remark(axis)],
+    rows: named[0],
+    remarks: named.flatMap((one, d) =>
+      one === undefined ? [] : remarkOn("data", d, one, data.shape[d]),
+    ),
   };
+}
+
+function countsOf(found: Census, isScatter: boolean, { grid, what }: Layout): string {
+  const targets = `${found.shared.length.toLocaleString("en")} share a target`;
+  const bad = outOfRange(found.bad, sizeOf(grid), what);
+  return `${isScatter ? `${bad} and ${targets}` : bad}; these come first.`;
 }

@@ -49,6 +49,16 @@ export async function fromCase(files: readonly NamedFile[]): Promise<FileContent
 
 type NodeChoice = Extract<FileChoice, { kind: "node" }>;
 
+/**
+ * Returns the file names, without extensions, that the tensor of a model's value may have. `number` is the position
+ * among the model's inputs, or -1. `stem` is the file name of the model without its extension.
+ */
+export function spellingsOf(name: string, number: number, stem: string): readonly string[] {
+  const safe = name.replaceAll(/[^\w.-]/g, "_");
+  const own = [name, safe, `${stem}.${name}`, `${stem}_${name}`, `${stem}-${name}`];
+  return number === -1 ? own : [...own, `input_${number}`];
+}
+
 /** The test case's tensors, by the names of the model's values. This class records which tensors were used. */
 class CaseTensors {
   readonly tensors: readonly NamedTensor[];
@@ -67,16 +77,7 @@ class CaseTensors {
   }
 
   get(name: string): TensorText | undefined {
-    const number = this.inputs.indexOf(name);
-    const safe = name.replaceAll(/[^\w.-]/g, "_");
-    const spellings = [
-      name,
-      safe,
-      `${this.stem}.${name}`,
-      `${this.stem}_${name}`,
-      `${this.stem}-${name}`,
-    ];
-    if (number !== -1) spellings.push(`input_${number}`);
+    const spellings = spellingsOf(name, this.inputs.indexOf(name), this.stem);
     return this.take((one) => spellings.includes(one.name));
   }
 

@@ -3,7 +3,6 @@
 import type { Tensor } from "ndscatter";
 import { resolve } from "ndscatter/operators";
 import { readState } from "../document/read-state.ts";
-import { withOperator } from "../document/with-operator.ts";
 import { attempt } from "../values/attempt.ts";
 import { MOST_ELEMENTS } from "../values/limits.ts";
 import { sizeOf } from "../values/shape.ts";
@@ -21,7 +20,8 @@ export interface Large {
   readonly command: string;
 }
 
-async function tensorIn({ name, bytes }: NamedFile): Promise<Tensor | null> {
+/** Returns the tensor in a `.npy` or `.pb` file of any size; null if the file cannot be read. */
+export async function tensorIn({ name, bytes }: NamedFile): Promise<Tensor | null> {
   const { readNpy } = await import("ndscatter/npy");
   const { readTensor } = await import("./model-files.ts");
   const found = attempt(() => ({
@@ -41,15 +41,13 @@ export async function largeOf(files: readonly NamedFile[], state: State): Promis
     // Tensors are assigned by name, type and shape, so the elements are not read.
     return { name, input: { dtype, shape, values: [] } };
   });
-  const match = matched(named, state, (choice) => withOperator(state, choice).state);
-  const isOwn = match.choice.op === state.op && match.choice.domain === state.domain;
-  const base = isOwn ? state : withOperator(state, match.choice).state;
+  const { base, assignment } = matched(named, state);
   const own = readState(base).inputs;
-  const given = match.assignment.map((number, position) =>
+  const given = assignment.map((number, position) =>
     number === null ? (own[position] ?? null) : tensors[number],
   );
   const inputs = resolve(base).inputs.map(({ name }) => name);
-  const order = match.assignment.flatMap((number) => (number === null ? [] : [files[number].name]));
+  const order = assignment.flatMap((number) => (number === null ? [] : [files[number].name]));
   const names = [
     ...order,
     ...files.map(({ name }) => name).filter((name) => !order.includes(name)),
@@ -61,7 +59,7 @@ export async function largeOf(files: readonly NamedFile[], state: State): Promis
   const crop = cropOf(base, given);
   const command = commandOf(names, base);
   if (crop === null) return { choices: [], remarks, command };
-  const parts = match.assignment.flatMap((number, position) =>
+  const parts = assignment.flatMap((number, position) =>
     number === null ? [] : [`${named[number].name} as ${inputs[position]}`],
   );
   const title = `Show the relevant part: ${parts.join(", ")}`;

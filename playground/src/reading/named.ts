@@ -3,6 +3,7 @@
 import { infer, type DType, type OperatorVersion, type Role } from "ndscatter";
 import { printShape, resolve, roleOf } from "ndscatter/operators";
 import { withDType } from "../document/edit.ts";
+import { withOperator } from "../document/with-operator.ts";
 import { attempt } from "../values/attempt.ts";
 import { printNames } from "../values/names.ts";
 import { dtypesOf, newestOf } from "../values/schema.ts";
@@ -18,24 +19,23 @@ export interface NamedTensor {
 export type Assignment = readonly (number | null)[];
 
 export interface Match {
-  readonly choice: Pick<State, "domain" | "op" | "opset">;
+  /** The page's call, or the call under another operator. */
+  readonly base: State;
   readonly assignment: Assignment;
-  /** True if names and shapes determine the assignment uniquely. */
+  /** True if names and shapes determine the assignment to the page's operator uniquely. */
   readonly isSure: boolean;
 }
 
 /** Input names that are common in programs and files. The operator's own input names take precedence. */
-const NAMES: Readonly<Record<Role, readonly string[]>> = {
-  data: "data x input input_0 cache past_cache params tensor self a arr table tables sums base".split(
-    " ",
-  ),
+const NAMES: Readonly<Record<Role, string>> = {
+  data: "data x input input_0 cache past_cache params tensor self a arr table tables sums base",
   indices:
-    "indices index idx ids i input_1 where indexes targets positions write_indices rows start".split(
-      " ",
-    ),
-  updates: "updates update u upd input_2 values value src source key messages new v".split(" "),
-  axis: ["axis", "dim", "input_3"],
+    "indices index idx ids i input_1 where indexes targets positions write_indices rows start",
+  updates: "updates update u upd input_2 values value src source key messages new v",
+  axis: "axis dim input_3",
 };
+
+const isCommon = (word: string, role: Role): boolean => NAMES[role].split(" ").includes(word);
 
 /** The maximum number of tensors to assign; no operator has this many inputs. */
 const MOST = 6;
@@ -52,27 +52,22 @@ function score({ name, input }: NamedTensor, version: OperatorVersion, position:
   const isTaken = dtypesOf(version, schema).includes(input.dtype);
   if (!isTaken && !(role === "indices" && isWhole(input.dtype))) return -9;
   const word = wordOf(name);
-  const byName = word === schema.name.toLowerCase() ? 12 : NAMES[role].includes(word) ? 8 : 0;
+  const byName = word === schema.name.toLowerCase() ? 12 : isCommon(word, role) ? 8 : 0;
   const isOther =
     byName === 0 &&
     version.inputs.some((one) => one !== schema && isNamed(word, one.name, roleOf(one)));
-  const byType =
-    role === "indices"
-      ? isWhole(input.dtype)
-        ? 2
-        : -9
-      : role === "axis"
-        ? sizeOf(input.shape) === 1
-          ? 1
-          : -9
-        : isWhole(input.dtype)
-          ? 0
-          : 2;
-  return byName + byType - (isOther ? 6 : 0);
+  const isIntegers = isWhole(input.dtype);
+  const points = {
+    indices: isIntegers ? 2 : -9,
+    axis: sizeOf(input.shape) === 1 ? 1 : -9,
+    data: isIntegers ? 0 : 2,
+    updates: isIntegers ? 0 : 2,
+  };
+  return byName + points[role] - (isOther ? 6 : 0);
 }
 
 const isNamed = (word: string, name: string, role: Role): boolean =>
-  word === name.toLowerCase() || NAMES[role].includes(word);
+  word === name.toLowerCase() || isCommon(word, role);
 
 const isWhole = (dtype: DType): boolean => /^u?int/.test(dtype);
 
@@ -210,71 +205,49 @@ export function assigned(
   const table = version.inputs.map((_, position) =>
     tensors.map((one) => score(one, version, position)),
   );
-  let best: { assignment: Assignment; points: number } = {
-    assignment: version.inputs.map(() => null),
-    points: -1,
-  };
+  const withTensors = (assignment: Assignment): State => ({
+    ...state,
+    inputs: placed(state, tensors, assignment),
+  });
+  let best = { assignment: version.inputs.map(() => null) as Assignment, points: -1 };
   let second = -1;
   for (const assignment of orders(Math.min(tensors.length, MOST), version.inputs.length)) {
-    if (
-      open !== null &&
-      assignment.some((one, position) => one !== null && !open.includes(position))
-    )
-      continue;
+    const isClosed = (number: number | null, position: number): boolean =>
+      number !== null && open?.includes(position) === false;
+    if (assignment.some(isClosed)) continue;
     let points = 0;
     for (const [position, number] of assignment.entries()) {
-      if (number !== null)
-        points += table[position][number] < 0 ? -100 : 4 + table[position][number];
+      const own = number === null ? 0 : table[position][number];
+      points += number === null ? 0 : own < 0 ? -100 : 4 + own;
     }
     if (points <= second) continue;
-    if (fits(version, { ...state, inputs: placed(state, tensors, assignment) })) points += 10;
+    if (fits(version, withTensors(assignment))) points += 10;
     if (points > best.points) {
       second = best.points;
       best = { assignment, points };
     } else second = Math.max(second, points);
   }
   const areAllUsed = tensors.every((_, number) => best.assignment.includes(number));
-  const isFit = fits(version, {
-    ...state,
-    inputs: placed(state, tensors, best.assignment),
-  });
+  const isFit = fits(version, withTensors(best.assignment));
   return { ...best, isSure: areAllUsed && isFit && best.points - second >= 4 };
 }
 
 /** Other operators to try for three files if the page's operator does not fit. */
-const OTHERS = [
-  "ScatterND",
-  "ScatterElements",
-  "GatherND",
-  "GatherElements",
-  "Gather",
-  "TensorScatter",
-];
+const OTHERS = "ScatterND ScatterElements GatherND GatherElements Gather TensorScatter".split(" ");
 
-/**
- * Assigns tensors to the inputs of the page's operator, or of another operator if the tensors do not fit. `fresh`
- * returns the state under another operator.
- */
-export function matched(
-  tensors: readonly NamedTensor[],
-  state: State,
-  fresh: (choice: Pick<State, "domain" | "op" | "opset">) => State,
-): Match {
-  const own = assigned(tensors, state);
-  const { domain, op, opset } = state;
-  if (own.isSure)
-    return { choice: { domain, op, opset }, assignment: own.assignment, isSure: true };
-  const found = OTHERS.map((one) => (one === op ? null : newestOf("ai.onnx", one)))
-    .filter((one) => one !== null)
-    .map(({ name, sinceVersion }) => {
-      const choice = { domain: "ai.onnx", op: name, opset: sinceVersion } as const;
-      return { choice, ...assigned(tensors, fresh(choice)) };
-    })
-    .find((one) => one.isSure);
-  const needs = resolve(state).inputs.filter(
+/** Assigns tensors to the inputs of the page's operator, or of another operator if the tensors do not fit. */
+export function matched(tensors: readonly NamedTensor[], state: State): Match {
+  const own = { base: state, ...assigned(tensors, state) };
+  const needed = resolve(state).inputs.filter(
     (one) => one.optional !== true && roleOf(one) !== "axis",
-  ).length;
-  if (found === undefined || tensors.length === needs)
-    return { choice: { domain, op, opset }, assignment: own.assignment, isSure: false };
-  return { choice: found.choice, assignment: found.assignment, isSure: false };
+  );
+  if (own.isSure || tensors.length === needed.length) return own;
+  for (const version of OTHERS.map((op) => newestOf("ai.onnx", op))) {
+    if (version === null || version.name === state.op) continue;
+    const { domain, name: op, sinceVersion: opset } = version;
+    const base = withOperator(state, { domain, op, opset }).state;
+    const { assignment, isSure } = assigned(tensors, base);
+    if (isSure) return { base, assignment, isSure: false };
+  }
+  return own;
 }

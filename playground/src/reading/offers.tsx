@@ -14,6 +14,7 @@ import {
   unusedRemarks,
   withAssignment,
   type Assignment,
+  type Match,
   type NamedTensor,
 } from "./named.ts";
 import type { Files } from "./use-files.ts";
@@ -27,20 +28,24 @@ export interface MatchProps {
 const keyOf = ({ domain, op }: Pick<State, "domain" | "op">): string => `${domain}/${op}`;
 const typeOf = ({ dtype, shape }: NamedTensor["input"]): string => `${dtype} [${shape.join(", ")}]`;
 
-/** A call for the user to confirm: a state, and each input's tensor. */
-interface Chosen {
-  readonly base: State;
-  readonly assignment: Assignment;
-}
-
 /** Shows a menu for each input, with the best guess selected. */
 export function MatchForm({ tensors, state, onTake }: MatchProps): JSX.Element {
-  const first = useMemo(() => guessOf(tensors, state), [tensors, state]);
-  const [{ base, assignment }, setChosen] = useState<Chosen>(first);
+  const first = useMemo(() => matched(tensors, state), [tensors, state]);
+  const [{ base, assignment }, setChosen] = useState<Pick<Match, "base" | "assignment">>(first);
   const { inputs } = resolve(base);
   const made = withAssignment(base, tensors, assignment);
   const remarks = [...made.remarks, ...unusedRemarks(base, tensors, assignment)];
   const kept = operatorRemark(base);
+  const files = tensors.map(
+    ({ name, input }, number) => [String(number), `${name} · ${typeOf(input)}`] as const,
+  );
+  const chooseOperator = (key: string): void => {
+    const [domain, op] = key.split("/");
+    const version = newestOf(domain, op);
+    if (version === null) return;
+    const next = under(state, { domain: version.domain, op, opset: version.sinceVersion });
+    setChosen({ base: next, assignment: assigned(tensors, next).assignment });
+  };
   return (
     <form
       class="match"
@@ -49,16 +54,25 @@ export function MatchForm({ tensors, state, onTake }: MatchProps): JSX.Element {
         onTake(made.state, [...remarks, kept]);
       }}
     >
-      <OperatorMenu tensors={tensors} state={state} base={base} onChosen={setChosen} />
+      <Menu
+        name="operator"
+        value={keyOf(base)}
+        options={operatorGroups().map((one) => [
+          keyOf(one),
+          one.domain === "openvino" ? `${one.op} (OpenVINO)` : one.op,
+        ])}
+        onValue={chooseOperator}
+      />
       {inputs.map(({ name }, position) => (
-        <InputMenu
+        <Menu
           key={name}
           name={name}
-          tensors={tensors}
-          number={assignment[position] ?? null}
-          onNumber={(number) =>
-            setChosen({ base, assignment: exchanged(assignment, position, number) })
-          }
+          value={String(assignment[position] ?? "")}
+          options={[...files, ["", "as on the page"]]}
+          onValue={(value) => {
+            const number = value === "" ? null : Number(value);
+            setChosen({ base, assignment: exchanged(assignment, position, number) });
+          }}
         />
       ))}
       {[...remarks, kept].map((sentence) => (
@@ -73,11 +87,9 @@ export function MatchForm({ tensors, state, onTake }: MatchProps): JSX.Element {
   );
 }
 
-function guessOf(tensors: readonly NamedTensor[], state: State): Chosen {
-  const { choice, assignment } = matched(tensors, state, (one) => withOperator(state, one).state);
-  const isOwn = keyOf(choice) === keyOf(state);
-  return { base: isOwn ? state : withOperator(state, choice).state, assignment };
-}
+/** Returns the state under an operator; the state itself if it already has the operator. */
+const under = (state: State, choice: Pick<State, "domain" | "op" | "opset">): State =>
+  keyOf(choice) === keyOf(state) ? state : withOperator(state, choice).state;
 
 /** Returns the assignment with one tensor moved to another input. The two inputs exchange their tensors. */
 export const exchanged = (
@@ -90,60 +102,26 @@ export const exchanged = (
   return moved.with(position, number);
 };
 
-interface OperatorMenuProps {
-  readonly tensors: readonly NamedTensor[];
-  readonly state: State;
-  readonly base: State;
-  onChosen(chosen: Chosen): void;
-}
-
-const OperatorMenu = ({ tensors, state, base, onChosen }: OperatorMenuProps): JSX.Element => (
-  <label>
-    operator
-    <select
-      aria-label="operator"
-      value={keyOf(base)}
-      onChange={(event) => {
-        const [domain, op] = event.currentTarget.value.split("/");
-        const version = newestOf(domain, op);
-        if (version === null) return;
-        const choice = { domain: version.domain, op, opset: version.sinceVersion };
-        const isOwn = keyOf(choice) === keyOf(state);
-        const next = isOwn ? state : withOperator(state, choice).state;
-        onChosen({ base: next, assignment: assigned(tensors, next).assignment });
-      }}
-    >
-      {operatorGroups().map((one) => (
-        <option key={keyOf(one)} value={keyOf(one)}>
-          {one.op}
-          {one.domain === "openvino" ? " (OpenVINO)" : ""}
-        </option>
-      ))}
-    </select>
-  </label>
-);
-
-interface InputMenuProps {
+interface MenuProps {
   readonly name: string;
-  readonly tensors: readonly NamedTensor[];
-  readonly number: number | null;
-  onNumber(number: number | null): void;
+  readonly value: string;
+  readonly options: readonly (readonly [value: string, text: string])[];
+  onValue(value: string): void;
 }
 
-const InputMenu = ({ name, tensors, number, onNumber }: InputMenuProps): JSX.Element => (
+const Menu = ({ name, value: chosen, options, onValue }: MenuProps): JSX.Element => (
   <label>
     {name}
     <select
       aria-label={name}
-      value={String(number ?? "")}
-      onChange={({ currentTarget: { value } }) => onNumber(value === "" ? null : Number(value))}
+      value={chosen}
+      onChange={({ currentTarget }) => onValue(currentTarget.value)}
     >
-      {tensors.map((one, position) => (
-        <option key={position} value={String(position)}>
-          {one.name} · {typeOf(one.input)}
+      {options.map(([value, text]) => (
+        <option key={value} value={value}>
+          {text}
         </option>
       ))}
-      <option value="">as on the page</option>
     </select>
   </label>
 );

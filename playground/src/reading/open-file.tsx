@@ -3,6 +3,7 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { State } from "../values/state.ts";
+import { copyText } from "../writing/save.ts";
 import { MatchForm } from "./offers.tsx";
 import type { Offer } from "./read-files.ts";
 import type { Files } from "./use-files.ts";
@@ -67,6 +68,7 @@ export function Offered({ offer, isNothing, files, state, inputs }: OfferedProps
       {remarks.map((sentence) => (
         <p key={sentence}>{sentence}</p>
       ))}
+      {files.model !== null && <RunModel files={files} />}
       {tensors.length > 1 && <MatchForm tensors={tensors} state={state} onTake={files.takeState} />}
       {choices.length > 0 && <Choices offer={offer} inputs={inputs} onTake={files.take} />}
       {command !== undefined && <Command line={command} />}
@@ -77,22 +79,31 @@ export function Offered({ offer, isNothing, files, state, inputs }: OfferedProps
   );
 }
 
+/** Asks to run the whole model instead of choosing one of its nodes. */
+const RunModel = ({ files }: Pick<OfferedProps, "files">): JSX.Element => (
+  <p>
+    <button
+      type="button"
+      class="main"
+      onClick={() => {
+        files.dismiss();
+        if (files.model !== null) files.setModel({ ...files.model, isAsked: true });
+      }}
+    >
+      Run the model here, and check every node
+    </button>
+  </p>
+);
+
 /** Shows a command line to copy into a terminal. */
 function Command({ line }: { readonly line: string }): JSX.Element {
   const [said, setSaid] = useState("");
-  const copy = (): void => {
-    void navigator.clipboard.writeText(line).then(
-      () => setSaid("Copied."),
-      () =>
-        setSaid("The browser does not allow copying here. Select the line and copy it yourself."),
-    );
-  };
   return (
     <>
       <p>To explain the whole call, run this in a terminal:</p>
       <div class="command">
         <code tabIndex={0}>{line}</code>
-        <button type="button" onClick={copy}>
+        <button type="button" onClick={() => void copyText(line).then(setSaid)}>
           Copy
         </button>
       </div>

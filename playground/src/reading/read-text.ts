@@ -9,6 +9,7 @@ import type { FileChoice } from "./from-file.ts";
 import type { NamedTensor } from "./named.ts";
 import { withText } from "./paste.ts";
 import { attempt } from "../values/attempt.ts";
+import type { State } from "../values/state.ts";
 import { readCall } from "./call/read-call.ts";
 import { readMessage } from "./runtime-message.ts";
 
@@ -32,6 +33,17 @@ const NOTHING = {
   isOneArray: false,
 } as const;
 
+/** Returns a text that is one call. */
+function shown(
+  state: State,
+  understood: readonly string[],
+  more = "",
+  remarks: readonly string[] = [],
+): TextContent {
+  const title = `${state.op}-${state.opset}${more}`;
+  return { ...NOTHING, choices: [{ kind: "node", title, state, remarks }], understood };
+}
+
 /** Reads any text, and never rejects. */
 export async function readText(text: string): Promise<TextContent> {
   return (await linkIn(text)) ?? messageIn(text) ?? arrayIn(text) ?? callIn(text);
@@ -47,18 +59,14 @@ async function linkIn(text: string): Promise<TextContent | null> {
   await unpack(hash);
   const found = fromHash(hash);
   if ("error" in found) return { ...NOTHING, error: found.error };
-  const title = `${found.state.op}-${found.state.opset}`;
-  const choice = { kind: "node", title, state: found.state, remarks: [] } as const;
-  return { ...NOTHING, choices: [choice], understood: ["This is a link to a call on this page."] };
+  return shown(found.state, ["This is a link to a call on this page."]);
 }
 
 function messageIn(text: string): TextContent | null {
   const found = readMessage(text);
   if (found === null) return null;
   if ("error" in found) return { ...NOTHING, error: found.error };
-  const title = `${found.state.op}-${found.state.opset}`;
-  const choice = { kind: "node", title, state: found.state, remarks: [] } as const;
-  return { ...NOTHING, choices: [choice], understood: found.understood };
+  return shown(found.state, found.understood);
 }
 
 /** Matches the name before `=` in a text with one array. */
@@ -84,9 +92,7 @@ function callIn(text: string): TextContent {
   }
   if (call === null) return { ...NOTHING, tensors };
   const { title, state, remarks } = call;
-  const id = `${state.op}-${state.opset}`;
-  const choice = { kind: "node", title: `${id}: ${title}`, state, remarks } as const;
-  return { ...NOTHING, choices: [choice], understood: [`${title} is ${id}.`] };
+  return shown(state, [`${title} is ${state.op}-${state.opset}.`], `: ${title}`, remarks);
 }
 
 /** What the page reads, for a text that it does not read. */

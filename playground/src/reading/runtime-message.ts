@@ -180,14 +180,16 @@ function asCall(
   const version = newestOf("ai.onnx", facts.op);
   if (version === null) throw new Error(facts.op);
   const shapes = shapesOf(facts);
-  const attributes: Record<string, string> = {};
-  if (facts.axis !== undefined && version.attributes.some((one) => one.name === "axis")) {
-    attributes["axis"] = String(facts.axis);
-  }
-  if (facts.batchDims !== undefined) attributes["batch_dims"] = String(facts.batchDims);
-  for (const [name, text] of Object.entries(attributes)) {
-    if (text === defaultText(version, name)) delete attributes[name];
-  }
+  const named = new Map([
+    ["axis", facts.axis],
+    ["batch_dims", facts.batchDims],
+  ]);
+  const attributes = Object.fromEntries(
+    version.attributes.flatMap(({ name }) => {
+      const text = String(named.get(name) ?? defaultText(version, name));
+      return text === defaultText(version, name) ? [] : [[name, text]];
+    }),
+  );
   const inputs = version.inputs.map((schema): TensorText => {
     const role = roleOf(schema);
     const shape = shapes[role] ?? [];
@@ -200,80 +202,72 @@ function asCall(
     return { dtype, shape, values };
   });
   const { name: op, sinceVersion: opset, domain } = version;
-  const examples = version.inputs
-    .map((schema) => ({ role: roleOf(schema), name: schema.name }))
+  const roles = version.inputs.map((schema) => ({ role: roleOf(schema), name: schema.name }));
+  const examples = roles
     .filter(({ role }) => given[role as "data"] === undefined)
     .map(({ role, name }) => `${name} ${printShape(shapes[role] ?? [])}`);
-  const valued = version.inputs.filter((one) => roleOf(one) !== "indices").map(({ name }) => name);
-  return {
-    state: { domain, op, opset, attributes, inputs },
-    understood: [
-      `${isNamed ? "The message is" : "The message names no operator; it is probably"} about ${op}${node === null || node === "" ? "" : ` (node ${node})`}.`,
-      given.sentence,
-      ...(small
-        ? ["Sizes are smaller here: the page shows the same fault on fewer elements."]
-        : []),
-      ...(examples.length === 0
-        ? []
-        : [
-            `The message does not give these shapes, so they are examples: ${examples.join(", ")}.`,
-          ]),
-      `The values of ${printNames(valued)} are examples${examples.length === 0 ? "" : " too"}.`,
-    ],
-  };
+  const valued = roles.filter(({ role }) => role !== "indices").map(({ name }) => name);
+  const about = isNamed ? "The message is" : "The message names no operator; it is probably";
+  const understood = [
+    `${about} about ${op}${node === null || node === "" ? "" : ` (node ${node})`}.`,
+    given.sentence,
+  ];
+  if (small) {
+    understood.push("Sizes are smaller here: the page shows the same fault on fewer elements.");
+  }
+  if (examples.length > 0) {
+    const list = examples.join(", ");
+    understood.push(`The message does not give these shapes, so they are examples: ${list}.`);
+  }
+  const too = examples.length === 0 ? "" : " too";
+  understood.push(`The values of ${printNames(valued)} are examples${too}.`);
+  return { state: { domain, op, opset, attributes, inputs }, understood };
 }
 
+const hasTuples = (op = ""): boolean => op.endsWith("ND");
+
+type Shapes = Partial<Record<Role, readonly number[]>>;
+
 /** Returns a call's shapes from the message, or compatible shapes, or example shapes. */
-function shapesOf(
-  facts: Facts & { readonly op: string },
-): Partial<Record<Role, readonly number[]>> {
-  const { op, bad = [0], size, axis = 0, at } = facts;
-  const isTuple = op === "ScatterND" || op === "GatherND";
-  const example = Array.from({ length: Math.max(2, axis + 1) }, (_, d) =>
-    d === axis ? (size ?? 4) : 3,
-  );
+function shapesOf(facts: Facts & { readonly op: string }): Shapes {
+  const { op, size = 4, axis = 0 } = facts;
+  const isTuple = hasTuples(op);
+  const example = Array.from({ length: Math.max(2, axis + 1) }, (_, d) => (d === axis ? size : 3));
   const data = facts.data ?? example;
-  const before = (at ?? []).slice(0, isTuple ? at?.length : undefined);
-  const rows = before.length === 0 ? [3] : before.map((one) => one + 2);
-  const isSame = op === "ScatterElements" || op === "GatherElements" || op === "Scatter";
-  const own = isTuple
-    ? [
-        ...(facts.data === undefined || at === undefined ? [3] : at.map((one) => one + 1)),
-        bad.length,
-      ]
-    : isSame
-      ? data.map((dim, d) =>
-          d === axis
-            ? Math.max(2, (at?.[d] ?? 0) + 1)
-            : Math.max((at?.[d] ?? 0) + 1, Math.min(dim, 3)),
-        )
-      : rows;
-  const indices = facts.indices ?? own;
-  const updates =
-    facts.updates ??
-    (isTuple ? [...indices.slice(0, -1), ...data.slice(indices.at(-1) ?? 0)] : indices);
-  return { data, indices, updates };
+  const indices = facts.indices ?? indicesShape(facts, data);
+  const slices = [...indices.slice(0, -1), ...data.slice(indices.at(-1) ?? 0)];
+  return { data, indices, updates: facts.updates ?? (isTuple ? slices : indices) };
+}
+
+/** Returns a shape of indices that contains the place of the refused index. */
+function indicesShape(
+  { op, bad = [0], axis = 0, at = [], data: known }: Facts & { readonly op: string },
+  data: readonly number[],
+): readonly number[] {
+  if (hasTuples(op)) {
+    const rows = known === undefined || at.length === 0 ? [3] : at.map((one) => one + 1);
+    return [...rows, bad.length];
+  }
+  if (!/Elements|^Scatter$/.test(op)) return at.length === 0 ? [3] : at.map((one) => one + 2);
+  return data.map((dim, d) => Math.max((at[d] ?? 0) + 1, d === axis ? 2 : Math.min(dim, 3)));
 }
 
 /** Returns valid indices in ascending order, with the refused index among them. */
 function indicesOf(
-  { bad, at, axis = 0, op = "" }: Facts,
+  { bad = [], at, axis = 0, op }: Facts,
   shape: readonly number[],
-  { data = [] }: Partial<Record<Role, readonly number[]>>,
+  { data = [] }: Shapes,
 ): TensorText {
-  const isTuple = op === "ScatterND" || op === "GatherND";
-  const width = isTuple ? (shape.at(-1) ?? 1) : 1;
+  const width = hasTuples(op) ? Math.max(shape.at(-1) ?? 1, 1) : 1;
   const values = Array.from({ length: sizeOf(shape) }, (_, n) => {
-    const dim = data[isTuple ? n % Math.max(width, 1) : axis] ?? 1;
-    return String(Math.floor(n / Math.max(width, 1)) % Math.max(dim, 1));
+    const dim = data[hasTuples(op) ? n % width : axis] ?? 1;
+    return String(Math.floor(n / width) % Math.max(dim, 1));
   });
-  if (bad !== undefined) {
-    const strides = shape.map((_, d) => sizeOf(shape.slice(d + 1)));
-    const given = at?.reduce((sum, one, d) => sum + one * (strides[d] ?? 0), 0);
-    const start = given ?? Math.floor(values.length / width / 2) * width;
-    for (const [component, index] of bad.entries()) {
-      if (start + component < values.length) values[start + component] = String(index);
-    }
+  const strides = shape.map((_, d) => sizeOf(shape.slice(d + 1)));
+  const given = at?.reduce((sum, one, d) => sum + one * (strides[d] ?? 0), 0);
+  const start = given ?? Math.floor(values.length / width / 2) * width;
+  for (const [component, index] of bad.entries()) {
+    if (start + component < values.length) values[start + component] = String(index);
   }
   return { dtype: "int64", shape, values };
 }

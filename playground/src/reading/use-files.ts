@@ -33,10 +33,21 @@ export interface Files {
   takeState(state: State, remarks: readonly string[]): void;
   /** Closes the offer without changing the page. */
   dismiss(): void;
+  /** The last opened ONNX model, which the page can run; null if there is none. */
+  readonly model: OpenedModel | null;
+  setModel(model: OpenedModel | null): void;
+}
+
+/** A model with the tensors that were opened with it. */
+export interface OpenedModel {
+  readonly files: readonly File[];
+  /** True if the user has asked to run the model. */
+  readonly isAsked: boolean;
 }
 
 export function useFiles({ act, latest, edits, generation }: Session): Files {
   const [offer, setOffer] = useState<Offer | null>(null);
+  const { remember, ...models } = useModel();
   // An offer belongs to one call, so the offer closes when a link opens another call.
   useEffect(() => setOffer(null), [generation]);
   const onRefusal = (sentence: string): void => act({ do: "say", remarks: [sentence] });
@@ -71,8 +82,9 @@ export function useFiles({ act, latest, edits, generation }: Session): Files {
   const takeRead = async (opened: Opened, spot: Spot | null): Promise<void> => {
     const found = await read(opened);
     if (found === null) return;
-    if ("error" in found) onRefusal(found.error);
-    else await takeOffer(found, spot);
+    if ("error" in found) return onRefusal(found.error);
+    remember(opened);
+    return takeOffer(found, spot);
   };
   const takeFiles: TakeFiles = (files, spot) => takeRead({ files, state: latest() }, spot);
   const takeText = (text: string): Promise<void> => takeRead({ text, state: latest() }, null);
@@ -88,7 +100,18 @@ export function useFiles({ act, latest, edits, generation }: Session): Files {
     take,
     takeState,
     dismiss: () => setOffer(null),
+    ...models,
   };
+}
+
+/** Remembers the last opened ONNX model. */
+function useModel() {
+  const [model, setModel] = useState<OpenedModel | null>(null);
+  const remember = (opened: Opened): void => {
+    if ("files" in opened && opened.files.some(({ name }) => /\.onnx$/i.test(name)))
+      setModel({ files: opened.files, isAsked: false });
+  };
+  return { model, setModel, remember };
 }
 
 /** The time in milliseconds after which the page shows that it reads. */

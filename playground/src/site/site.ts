@@ -1,8 +1,7 @@
 /** Generates the site around the page: the operator reference, the documents, the API and the search, as files. */
 
 import { apiPages } from "./api/api-page.ts";
-import type { Parse } from "./api/declarations.ts";
-import { apiOf, type ReadTypes } from "./api/exports.ts";
+import { apiOf, type Parse, type ReadTypes } from "./api/exports.ts";
 import { documentPage, documentsPage } from "./documents/document-page.ts";
 import { libraryOf, pageOf, type Texts } from "./documents/library.ts";
 import { documentFrom, type Files, type Page } from "./layout.ts";

@@ -70,7 +70,8 @@ export async function savePicture(
   }
 }
 
-function download(blob: Blob, name: string): void {
+/** Downloads a file. */
+export function download(blob: Blob, name: string): void {
   const link = document.createElement("a");
   link.href = URL.createObjectURL(blob);
   link.download = name;

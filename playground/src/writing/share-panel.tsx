@@ -12,7 +12,7 @@ import { asMarkdown } from "./as-markdown.ts";
 import { asNumPy } from "./as-numpy.ts";
 import { asPyTorch } from "./as-pytorch.ts";
 import { asTypeScript } from "./as-typescript.ts";
-import { Embed } from "./embed.tsx";
+import { embedCode } from "./embed-code.ts";
 import { linkRemark } from "./link-length.ts";
 import { usePacked } from "./use-packed.ts";
 import { copyPicture, copyText, savePicture } from "./save.ts";
@@ -33,7 +33,10 @@ interface Kind {
 const pageAddress = (): string => location.href.replace(/[?#].*$/, "");
 
 const LINK: Kind = { name: "Link", print: (_, link) => link };
-const EMBED: Kind = { name: "Embed", print: (_, link) => link };
+/** The address of the page in a frame. */
+const framed = (link: string): string => link.replace("#", "?embed#");
+
+const EMBED: Kind = { name: "Embed", print: ({ op }, link) => embedCode(framed(link), op) };
 
 const KINDS: readonly Kind[] = [
   LINK,
@@ -49,7 +52,8 @@ export function Share(props: ShareProps): JSX.Element {
   const [kind, setKind] = useState<Kind>(LINK);
   const [remark, setRemark] = useState("");
   const hash = usePacked(useMemo(() => toHash(state), [state]));
-  const text = printed(kind, state, `${pageAddress()}#${hash}`);
+  const link = `${pageAddress()}#${hash}`;
+  const text = printed(kind, state, link);
   return (
     <>
       <div class="kinds" role="group" aria-label="what to copy">
@@ -67,25 +71,31 @@ export function Share(props: ShareProps): JSX.Element {
           </button>
         ))}
       </div>
-      {kind === EMBED ? (
-        <Embed address={pageAddress()} hash={hash} title={state.op} onRemark={setRemark} />
-      ) : (
-        <>
-          <textarea
-            class="code"
-            aria-label="code"
-            readOnly
-            value={text}
-            rows={kind === LINK ? 4 : 14}
-            spellcheck={false}
+      <textarea
+        class="code"
+        aria-label="code"
+        readOnly
+        value={text}
+        rows={kind === LINK || kind === EMBED ? 4 : 14}
+        spellcheck={false}
+      />
+      {kind === LINK && <p class="share-length">{linkRemark(text)}</p>}
+      <div class="kinds">
+        <button type="button" class="main" onClick={() => void copyText(text).then(setRemark)}>
+          Copy
+        </button>
+      </div>
+      {kind === EMBED && (
+        <div class="embed-preview" role="group" aria-label="preview" tabIndex={0}>
+          {/* A frame does not reload if only its hash changes. */}
+          <iframe
+            key={link}
+            src={framed(link)}
+            title={`preview of ${state.op}`}
+            width="720"
+            height="480"
           />
-          {kind === LINK && <p class="share-length">{linkRemark(text)}</p>}
-          <div class="kinds">
-            <button type="button" class="main" onClick={() => void copyText(text).then(setRemark)}>
-              Copy
-            </button>
-          </div>
-        </>
+        </div>
       )}
       <Pictures {...props} onRemark={setRemark} />
       <p role="status">{remark}</p>

@@ -20,6 +20,7 @@ import { explainState, readState } from "../../src/document/read-state.ts";
 import type { State } from "../../src/values/state.ts";
 import { valueTexts } from "../../src/values/tensor-text.ts";
 import { CALLS } from "./calls.ts";
+import { stateOf } from "../support/states.ts";
 
 const scatter = (inputs: State["inputs"], attributes: State["attributes"] = {}): State => ({
   domain: "ai.onnx",
@@ -151,13 +152,7 @@ test("the offset in the whole tensor, of a call that is an error", () => {
 });
 
 test("an index that was clipped, of a gather", () => {
-  const state: State = {
-    domain: "ai.onnx",
-    op: "Gather",
-    opset: 13,
-    attributes: {},
-    inputs: [f32([1, 2, 3]), i64([1, 7])],
-  };
+  const state = stateOf("ai.onnx/Gather/13;float32:3:1,2,3;int64:2:1,7");
   const found = compared(state, "[2, 3]");
   assert.deepEqual([...found.differing], [1]);
   assert.deepEqual(found.first, { at: [1], actual: "3", exact: null });
@@ -176,13 +171,7 @@ test("a call that is an error is diagnosed where nothing differs from it without
 });
 
 test("an element that no rule gives its exact value differs, whatever it is", () => {
-  const state: State = {
-    domain: "ai.onnx",
-    op: "GatherElements",
-    opset: 13,
-    attributes: {},
-    inputs: [f32([1, 2, 3]), i64([1, 7])],
-  };
+  const state = stateOf("ai.onnx/GatherElements/13;float32:3:1,2,3;int64:2:1,7");
   assert.deepEqual([...compared(state, "[2, 3]").differing], [1]);
 });
 
@@ -197,13 +186,9 @@ test("of the systems only those are named that do so in calls of this kind", () 
 });
 
 test("an error that no system runs has no cells to compare, but its causes", () => {
-  const state: State = {
-    domain: "ai.onnx",
-    op: "TensorScatter",
-    opset: 24,
-    attributes: { axis: "1" },
-    inputs: [f32([[1, 2, 3, 4]]), f32([[10, 20, 30]]), i64([3])],
-  };
+  const state = stateOf(
+    "ai.onnx/TensorScatter/24;axis=1;float32:1,4:1,2,3,4;float32:1,3:10,20,30;int64:1:3",
+  );
   const found = compared(state, "[[20, 30, 3, 10]]");
   assert.equal(found.differing.size, 0);
   assert.match(found.sentences[0], /no cell has an exact value/);

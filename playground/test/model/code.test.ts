@@ -1,31 +1,18 @@
 /** The code that the page gives is run, and gives what the page shows. */
 
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
-import fs from "node:fs";
-import os from "node:os";
-import path from "node:path";
 import { test } from "node:test";
 import * as ndscatter from "ndscatter";
-import {
-  DTYPES,
-  equals,
-  isTensorError,
-  operators,
-  run,
-  tensor,
-  type DType,
-  type Tensor,
-} from "ndscatter";
-import { resolve } from "ndscatter/operators";
+import { DTYPES, equals, isTensorError, operators, run, tensor, type Tensor } from "ndscatter";
 import { asNumPy } from "../../src/writing/as-numpy.ts";
 import { asTypeScript } from "../../src/writing/as-typescript.ts";
 import { PRESETS } from "../../src/examples/presets.ts";
 import { readState, explainState } from "../../src/document/read-state.ts";
 import { dtypesOf } from "../../src/values/schema.ts";
 import type { State } from "../../src/values/state.ts";
-import { elementsOf } from "../../src/values/tensor-text.ts";
 import { CALLS, gatherText, SMALL_CALLS, WORDS } from "./calls.ts";
+import { difference, has, programOf, python, PYTHON, runAll } from "../support/python.ts";
+import { stateOf } from "../support/states.ts";
 
 const outputOf = (state: State): Tensor => {
   const { node, inputs } = readState(state);
@@ -101,17 +88,9 @@ test("TypeScript of a call that is refused throws the error that the page shows"
   }
 });
 
-const SMALL: State = {
-  domain: "ai.onnx",
-  op: "ScatterND",
-  opset: 18,
-  attributes: { reduction: "add" },
-  inputs: [
-    { dtype: "float32", shape: [4], values: ["-0", "nan", "-inf", "0.1"] },
-    { dtype: "int64", shape: [2, 1], values: ["0", "-1"] },
-    { dtype: "float32", shape: [2], values: ["1", "2.5"] },
-  ],
-};
+const SMALL = stateOf(
+  "ai.onnx/ScatterND/18;reduction=add;float32:4:-0,nan,-inf,0.1;int64:2,1:0,-1;float32:2:1,2.5",
+);
 
 test("how it reads in TypeScript", () => {
   assert.equal(
@@ -187,94 +166,20 @@ test("text with quotes and characters of every language is the same text there",
   assert.deepEqual(output.data, WORDS.toReversed());
 });
 
-const PYTHON = "/usr/bin/python3";
-
-/** Runs Python; null where there is none. */
-function python(code: string, ...args: string[]): string | null {
-  try {
-    return execFileSync(PYTHON, ["-c", code, ...args], {
-      encoding: "utf8",
-      maxBuffer: 2 ** 28,
-      stdio: ["ignore", "pipe", "pipe"],
-    });
-  } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return null;
-    throw error;
-  }
-}
-
-/** Runs each program of a list on its own and writes the outputs: shapes, and bits or text. */
-const RUN_ALL = `
-import json, sys
-import numpy as np
-np.seterr(all="ignore")
-results = []
-for one in json.load(open(sys.argv[1])):
-    scope = {"print": lambda text: None}
-    exec(compile(one["code"], one["name"], "exec"), scope)
-    output = np.asarray(scope[one["output"]])
-    is_text = output.dtype.kind in "OU"
-    held = {"text": output.ravel().tolist()} if is_text else {"bits": output.tobytes().hex()}
-    results.append({"shape": output.shape, **held})
-print(json.dumps(results))
-`;
-
-interface Result {
-  readonly shape: readonly number[];
-  readonly bits?: string;
-  readonly text?: readonly string[];
-}
-
-const hasNumPy = (): boolean => {
-  try {
-    return python("import numpy") !== null;
-  } catch {
-    return false;
-  }
-};
-
-function withFile<T>(content: unknown, action: (file: string) => T): T {
-  const folder = fs.mkdtempSync(path.join(os.tmpdir(), "ndscatter-"));
-  try {
-    const file = path.join(folder, "programs.json");
-    fs.writeFileSync(file, JSON.stringify(content));
-    return action(file);
-  } finally {
-    fs.rmSync(folder, { recursive: true });
-  }
-}
-
 test("NumPy gives the same, of every operator, reduction and data type that it has", (t) => {
-  if (!hasNumPy()) return t.skip("there is no NumPy here");
+  if (!has("numpy")) return t.skip(`${PYTHON} has no NumPy`);
   const known = [...CALLS].filter(([, state]) => !asNumPy(state).includes("ml_dtypes"));
-  const programs = known.map(([name, state]) => ({
-    name,
-    code: asNumPy(state),
-    output: resolve(state).outputs[0].name,
-  }));
-  const printed = withFile(programs, (file) => python(RUN_ALL, file));
-  const results: readonly Result[] = JSON.parse(printed ?? "[]");
+  const results = runAll(known.map(([name, state]) => programOf(name, state, asNumPy(state))));
   assert.equal(results.length, known.length);
-  for (const [position, { shape, bits, text }] of results.entries()) {
-    const [name, state] = known[position];
-    const wanted = outputOf(state);
-    assert.deepEqual(shape, wanted.shape, name);
-    if (text !== undefined) assert.deepEqual(text, wanted.data, name);
-    else {
-      const bytes = Uint8Array.from(Buffer.from(bits ?? "", "hex"));
-      const data = new DTYPES[wanted.dtype as Exclude<DType, "string">].storage(bytes.buffer);
-      assert.deepEqual(elementsOf(tensor(wanted.dtype, shape, data)), elementsOf(wanted), name);
-    }
+  for (const [at, [name, state]] of known.entries()) {
+    assert.equal(difference(state, results[at]), null, name);
   }
 });
 
 test("all Python compiles", (t) => {
-  if (python("") === null) return t.skip("there is no Python here");
-  const codes = [...CALLS.values(), ...PRESETS.map(({ state }) => state)].map(asNumPy);
-  const check =
-    "import json, sys\nfor code in json.load(open(sys.argv[1])): compile(code, 'code', 'exec')\nprint('fine')";
-  assert.equal(
-    withFile([...new Set(codes)], (file) => python(check, file)),
-    "fine\n",
-  );
+  if (!has("json")) return t.skip("there is no Python here");
+  const states = [...CALLS.values(), ...PRESETS.map(({ state }) => state)];
+  python("import ast, json, sys\nfor code in json.load(sys.stdin): ast.parse(code)", [
+    ...new Set(states.map(asNumPy)),
+  ]);
 });

@@ -5,15 +5,12 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { run, tensor, type Tensor } from "ndscatter";
 import { explainState, readState } from "../../src/document/read-state.ts";
-import { fromHash } from "../../src/document/hash.ts";
 import { withOperator } from "../../src/document/with-operator.ts";
 import { cropOf, type Cropped } from "../../src/reading/crop.ts";
 import type { State } from "../../src/values/state.ts";
-import { SUM } from "../support/states.ts";
+import { stateOf, SUM } from "../support/states.ts";
 
-const found = fromHash(SUM);
-assert.ok("state" in found);
-const BASE = found.state;
+const BASE = stateOf(SUM);
 
 type Attributes = State["attributes"];
 

@@ -5,16 +5,13 @@ import { test } from "node:test";
 import { gather, run, tensor, type Tensor } from "ndscatter";
 import { writeNpy } from "ndscatter/npy";
 import { explainState, readState } from "../../src/document/read-state.ts";
-import { fromHash } from "../../src/document/hash.ts";
 import { withOperator } from "../../src/document/with-operator.ts";
 import { cropOf, type Cropped } from "../../src/reading/crop.ts";
 import { largeOf } from "../../src/reading/large.ts";
 import { MOST_ELEMENTS } from "../../src/values/limits.ts";
-import { SUM } from "../support/states.ts";
+import { stateOf, SUM } from "../support/states.ts";
 
-const found = fromHash(SUM);
-assert.ok("state" in found);
-const BASE = found.state;
+const BASE = stateOf(SUM);
 const under = (op: string, opset: number) =>
   withOperator(BASE, { domain: "ai.onnx", op, opset }).state;
 
@@ -82,6 +79,19 @@ test("ScatterND without the bad index: the part gives what the whole gives there
     { axis: 1 },
   );
   assert.deepEqual(picked.toArray(), gather(part, tensor("int64", [5], [0, 1, 2, 3, 4])).toArray());
+});
+
+test("a part with all tuples keeps each update with its tuple, and the wrong ones come first", () => {
+  const indices = tensor("int64", [4, 1], [5, 2, ROWS, 2]) as Tensor;
+  const updates = tensor("float32", [4, WIDTH], targets.slice(0, 4 * WIDTH)) as Tensor;
+  const [data, places, values] = cropped(BASE, [DATA, indices, updates]).state.inputs;
+  assert.deepEqual(data?.rows, [2, 5]);
+  assert.deepEqual(places?.values, ["2", "0", "0", "1"]);
+  const firsts = [2, 1, 3, 0].map((tuple) => String(targets[tuple * WIDTH]));
+  assert.deepEqual(
+    firsts.map((_, row) => values?.values[row * 8]),
+    firsts,
+  );
 });
 
 test("Gather, GatherND, ScatterElements and GatherElements keep what is wrong", () => {

@@ -4,74 +4,23 @@
  */
 
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
-import fs from "node:fs";
-import os from "node:os";
-import path from "node:path";
 import { test } from "node:test";
-import { DTYPES, run, tensor, type DType, type Tensor } from "ndscatter";
-import { resolve } from "ndscatter/operators";
+import { run } from "ndscatter";
 import { explainState, readState } from "../../src/document/read-state.ts";
 import type { State, TensorText } from "../../src/values/state.ts";
-import { elementsOf } from "../../src/values/tensor-text.ts";
 import { asPyTorch } from "../../src/writing/as-pytorch.ts";
 import { CALLS } from "./calls.ts";
 import { boundsOf, isOpen, numbersOf } from "./open-order.ts";
-
-const PYTHON = process.env["PYTHON"] ?? "/usr/bin/python3";
-
-/** Runs each program of a list on its own and writes the outputs as float64, or what it raised. */
-const RUN_ALL = `
-import json, sys
-import numpy as np
-np.seterr(all="ignore")
-def held(output):
-    array = output.detach() if hasattr(output, "detach") else output
-    if "bfloat16" in str(array.dtype):
-        array = array.float().numpy() if hasattr(array, "float") else np.asarray(array).astype(np.float32)
-    array = np.asarray(array)
-    if array.dtype == object:
-        return {"shape": array.shape, "text": [one.decode() for one in array.ravel().tolist()]}
-    return {"shape": array.shape, "dtype": str(array.dtype), "bits": array.tobytes().hex()}
-results = []
-for one in json.load(open(sys.argv[1])):
-    scope = {"print": lambda *text: None}
-    try:
-        exec(compile(one["code"], one["name"], "exec"), scope)
-        results.append(held(scope[one["output"]]))
-    except Exception as error:
-        results.append({"error": str(error)[:300]})
-print(json.dumps(results))
-`;
-
-interface Result {
-  readonly shape: readonly number[];
-  readonly bits?: string;
-  readonly text?: readonly string[];
-  readonly error?: string;
-}
-
-const has = (module: string): boolean => {
-  try {
-    execFileSync(PYTHON, ["-c", `import ${module}`], { stdio: "ignore" });
-    return true;
-  } catch {
-    return false;
-  }
-};
-
-function runAll(programs: readonly object[]): readonly Result[] {
-  const folder = fs.mkdtempSync(path.join(os.tmpdir(), "ndscatter-"));
-  try {
-    const file = path.join(folder, "programs.json");
-    fs.writeFileSync(file, JSON.stringify(programs));
-    const options = { encoding: "utf8", maxBuffer: 2 ** 28 } as const;
-    const stdio: ["ignore", "pipe", "pipe"] = ["ignore", "pipe", "pipe"];
-    return JSON.parse(execFileSync(PYTHON, ["-c", RUN_ALL, file], { ...options, stdio }));
-  } finally {
-    fs.rmSync(folder, { recursive: true });
-  }
-}
+import {
+  difference,
+  has,
+  programOf,
+  PYTHON,
+  runAll,
+  tensorIn,
+  type Result,
+} from "../support/python.ts";
+import { stateOf } from "../support/states.ts";
 
 const isProgram = (code: string): boolean => /^print\(/m.test(code);
 
@@ -127,11 +76,10 @@ test("PyTorch gives the same where there is a program", (t) => {
   if (!has("torch")) return t.skip(`${PYTHON} has no torch`);
   const programs = ALL.flatMap(([name, state]) => {
     const code = asPyTorch(state);
-    const output = resolve(state).outputs[0].name;
-    return isProgram(code) ? [{ name, state, code, output }] : [];
+    return isProgram(code) ? [{ state, ...programOf(name, state, code) }] : [];
   });
   assert.ok(programs.length > 300, `${programs.length}`);
-  const results = runAll(programs.map(({ name, code, output }) => ({ name, code, output })));
+  const results = runAll(programs);
   const wrong: string[] = [];
   let [open, worst] = [0, 0];
   for (const [at, { name, state, code }] of programs.entries()) {
@@ -147,28 +95,6 @@ test("PyTorch gives the same where there is a program", (t) => {
   assert.ok(open >= 15, `${open}`);
   assert.equal(wrong.length, 0, wrong.slice(0, 4).join("\n"));
 });
-
-/** The output of a program as a tensor; what went wrong as a sentence. */
-function tensorIn({ shape, bits, text, error }: Result, dtype: DType): Tensor | string {
-  if (error !== undefined) return error;
-  if (text !== undefined) return tensor("string", shape, text);
-  const bytes = Uint8Array.from(Buffer.from(bits ?? "", "hex"));
-  const held = dtype === "bfloat16" ? "float32" : dtype;
-  const storage = DTYPES[held as Exclude<DType, "string">].storage;
-  return tensor(held, shape, new storage(bytes.buffer)) as Tensor;
-}
-
-/** Where the output differs in a single bit, as a sentence; null if it does not. */
-function difference(state: State, result: Result): string | null {
-  const { node, inputs } = readState(state);
-  const [wanted] = run(node, inputs);
-  const got = tensorIn(result, wanted.dtype);
-  if (typeof got === "string") return got;
-  if (String(got.shape) !== String(wanted.shape)) return `shape ${got.shape}, not ${wanted.shape}`;
-  const [some, others] = [got, wanted].map((one) => elementsOf(one).flat());
-  const at = some.findIndex((value, p) => !Object.is(value, others[p]));
-  return at === -1 ? null : `element ${at} is ${String(some[at])}, not ${String(others[at])}`;
-}
 
 /** The largest error in parts of what the order may change; a sentence if one is larger than that. */
 function offOf(state: State, result: Result): number | string {
@@ -188,17 +114,7 @@ function offOf(state: State, result: Result): number | string {
 }
 
 /** A call whose updates meet in one target. */
-const REPEATED: State = {
-  domain: "ai.onnx",
-  op: "ScatterND",
-  opset: 18,
-  attributes: {},
-  inputs: [
-    { dtype: "float32", shape: [3], values: ["1", "2", "3"] },
-    { dtype: "int64", shape: [2, 1], values: ["1", "1"] },
-    { dtype: "float32", shape: [2], values: ["10", "20"] },
-  ],
-};
+const REPEATED = stateOf("ai.onnx/ScatterND/18;float32:3:1,2,3;int64:2,1:1,1;float32:2:10,20");
 
 test("where repeated updates leave the result open, the tab says so in place of a program", () => {
   assert.match(asPyTorch(REPEATED), /^# PyTorch does not define which update wins/);

@@ -5,18 +5,15 @@ import { test } from "node:test";
 import type { DType } from "ndscatter";
 import { resolve } from "ndscatter/operators";
 import { withOperator } from "../../src/document/with-operator.ts";
-import { fromHash } from "../../src/document/hash.ts";
 import { certainOf } from "../../src/reading/certain.ts";
 import { commandOf } from "../../src/reading/command.ts";
 import { matched, unusedRemarks, type NamedTensor } from "../../src/reading/named.ts";
 import { sizeOf } from "../../src/values/shape.ts";
 import type { State } from "../../src/values/state.ts";
-import { SUM } from "../support/states.ts";
+import { stateOf, SUM } from "../support/states.ts";
 
-const found = fromHash(SUM);
-assert.ok("state" in found);
 /** ScatterND with data [4, 3]. */
-const BASE = found.state;
+const BASE = stateOf(SUM);
 
 const under = (op: string, opset: number): State =>
   withOperator(BASE, { domain: "ai.onnx", op, opset }).state;
@@ -60,12 +57,12 @@ const ROWS: readonly Row[] = [
 for (const [files, state, says, isSure] of ROWS) {
   test(`matched: ${files.join("; ")}`, () => {
     const tensors = files.map(named);
-    const match = matched(tensors, state, (choice) => withOperator(state, choice).state);
-    const { inputs } = resolve(match.choice);
+    const match = matched(tensors, state);
+    const { inputs } = resolve(match.base);
     const parts = match.assignment.map((number, position) =>
       number === null ? "" : ` ${inputs[position].name}=${tensors[number].name}`,
     );
-    assert.equal(match.choice.op + parts.join(""), says);
+    assert.equal(match.base.op + parts.join(""), says);
     assert.equal(match.isSure, isSure);
     assert.equal(certainOf(tensors, state) !== null, isSure);
   });

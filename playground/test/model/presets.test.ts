@@ -146,117 +146,43 @@ test("titles differ within a group", () => {
   assert.equal(new Set(titles).size, titles.length);
 });
 
-/** The outcome of each confusion, worked out by hand: the output, or the code of the error. */
-const OUTCOMES: Readonly<Record<string, unknown>> = {
-  "Indices of rank 1 are a single tuple": [
-    [
-      [0, 0, 0],
-      [0, 0, 0],
-    ],
-    [
-      [0, 0, 5],
-      [0, 0, 0],
-    ],
-  ],
-  "A list of scalars needs one more axis": [0, 30, 0, 20, 10, 0],
+/** The outcome of each confusion, worked out by hand: the output in JSON, or the code of the error. */
+const OUTCOMES: Readonly<Record<string, string>> = {
+  "Indices of rank 1 are a single tuple": "[[[0,0,0],[0,0,0]],[[0,0,5],[0,0,0]]]",
+  "A list of scalars needs one more axis": "[0,30,0,20,10,0]",
   "… and without it is refused": "rank",
-  "k, the length of a tuple: 2": [
-    [
-      [0, 0, 0],
-      [1, 2, 3],
-    ],
-    [
-      [4, 5, 6],
-      [0, 0, 0],
-    ],
-  ],
-  "q - 1, the axes that count tuples: 2": [
-    [
-      [1, 2, 3],
-      [4, 5, 6],
-    ],
-    [
-      [7, 8, 9],
-      [10, 11, 12],
-    ],
-  ],
-  "Duplicates: without a reduction, the last one wins": [
-    [1, 1],
-    [50, 60],
-    [1, 1],
-  ],
-  "Duplicates: with add, all updates count": [
-    [1, 1],
-    [91, 121],
-    [1, 1],
-  ],
-  "Duplicates: 2 and -1 name one target": [0, 0, 20],
-  "Duplicates: what ONNX leaves open": [0, 30, 20, 0],
-  "batch_dims 0: tuples address all of data": [
-    [3, 4],
-    [5, 6],
-  ],
-  "batch_dims 1: each batch has its own tuple": [2, 7],
-  "Axis 0: an index is a row": [
-    [1, 5, 0],
-    [0, 2, 6],
-    [4, 0, 3],
-  ],
-  "Axis 1: an index is a column": [
-    [1, 2, 3],
-    [5, 6, 4],
-    [0, 0, 0],
-  ],
-  "GatherElements: an index picks one element": [[1, 8, 6]],
-  "Gather: an index picks a whole slice": [
-    [
-      [1, 2, 3],
-      [7, 8, 9],
-      [4, 5, 6],
-    ],
-  ],
-  "ScatterND: a row of indices is one address": [
-    [0, 10, 0],
-    [0, 0, 0],
-    [20, 0, 0],
-  ],
-  "torch.scatter is ScatterElements": [
-    [10, 40, 0],
-    [0, 20, 0],
-    [30, 0, 0],
-  ],
-  "Indices smaller than data": [
-    [1, -2, 3],
-    [4, 5, 6],
-    [-1, 8, 9],
-  ],
-  "Negative indices count from the back": [
-    [5, 6, 7, 8],
-    [0, 0, 0, 0],
-    [0, 0, 0, 0],
-    [1, 2, 3, 4],
-  ],
+  "k, the length of a tuple: 2": "[[[0,0,0],[1,2,3]],[[4,5,6],[0,0,0]]]",
+  "q - 1, the axes that count tuples: 2": "[[[1,2,3],[4,5,6]],[[7,8,9],[10,11,12]]]",
+  "Duplicates: without a reduction, the last one wins": "[[1,1],[50,60],[1,1]]",
+  "Duplicates: with add, all updates count": "[[1,1],[91,121],[1,1]]",
+  "Duplicates: 2 and -1 name one target": "[0,0,20]",
+  "Duplicates: what ONNX leaves open": "[0,30,20,0]",
+  "batch_dims 0: tuples address all of data": "[[3,4],[5,6]]",
+  "batch_dims 1: each batch has its own tuple": "[2,7]",
+  "Axis 0: an index is a row": "[[1,5,0],[0,2,6],[4,0,3]]",
+  "Axis 1: an index is a column": "[[1,2,3],[5,6,4],[0,0,0]]",
+  "GatherElements: an index picks one element": "[[1,8,6]]",
+  "Gather: an index picks a whole slice": "[[[1,2,3],[7,8,9],[4,5,6]]]",
+  "ScatterND: a row of indices is one address": "[[0,10,0],[0,0,0],[20,0,0]]",
+  "torch.scatter is ScatterElements": "[[10,40,0],[0,20,0],[30,0,0]]",
+  "Indices smaller than data": "[[1,-2,3],[4,5,6],[-1,8,9]]",
+  "Negative indices count from the back": "[[5,6,7,8],[0,0,0,0],[0,0,0,0],[1,2,3,4]]",
   "Updates of the wrong shape": "shape-mismatch",
   "An index out of range": "index-out-of-range",
   "Out of range in Gather-13 is an error": "index-out-of-range",
-  "Out of range in Gather-8 gives 0": [4, 0, 5],
-  "TensorScatter, circular: the cache is a ring": [[20, 30, 3, 10]],
+  "Out of range in Gather-8 gives 0": "[4,0,5]",
+  "TensorScatter, circular: the cache is a ring": "[[20,30,3,10]]",
   "TensorScatter, linear: the same does not fit": "index-out-of-range",
-  "Half precision: each step is rounded": [2048, 2050],
-  "Integers wrap around": [4, 7],
+  "Half precision: each step is rounded": "[2048,2050]",
+  "Integers wrap around": "[4,7]",
 };
 
 for (const { title, state } of confusions) {
   test(`the outcome of ${title}`, () => {
     const { explanation, faults } = explainState(state);
-    const outcome = OUTCOMES[title];
-    if (typeof outcome === "string") {
-      assert.equal(explanation?.error?.code, outcome);
-      assert.ok(faults.length > 0);
-    } else {
-      assert.deepEqual(explanation?.output?.toArray(), outcome);
-      assert.deepEqual(faults, []);
-    }
+    const { output, error } = explanation ?? {};
+    assert.equal(error?.code ?? JSON.stringify(output?.toArray()), OUTCOMES[title]);
+    assert.equal(faults.length > 0, error !== null);
   });
 }
 

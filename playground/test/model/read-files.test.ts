@@ -5,15 +5,12 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { tensor, zeros } from "ndscatter";
 import { writeNpy } from "ndscatter/npy";
-import { fromHash } from "../../src/document/hash.ts";
 import { certainOf } from "../../src/reading/certain.ts";
 import { readOpened, type Read } from "../../src/reading/read-files.ts";
 import { makeZip } from "../../../test/support/zip.ts";
-import { SUM } from "../support/states.ts";
+import { stateOf, SUM } from "../support/states.ts";
 
-const found = fromHash(SUM);
-assert.ok("state" in found);
-const { state } = found;
+const state = stateOf(SUM);
 
 const ARRAYS = {
   "data.npy": tensor("float32", [4], [1, 1, 1, 1]),

@@ -9,18 +9,9 @@ import { readState, explainState } from "../../src/document/read-state.ts";
 import type { State } from "../../src/values/state.ts";
 import { sentenceOf } from "../support/refused.ts";
 import { states } from "./states.ts";
+import { stateOf } from "../support/states.ts";
 
-const SMALL: State = {
-  domain: "ai.onnx",
-  op: "ScatterND",
-  opset: 18,
-  attributes: {},
-  inputs: [
-    { dtype: "float32", shape: [2, 2], values: ["0", "0", "0", "0"] },
-    { dtype: "int64", shape: [2, 1], values: ["1", "-2"] },
-    { dtype: "float32", shape: [2, 2], values: ["1", "2", "3", "4"] },
-  ],
-};
+const SMALL = stateOf("ai.onnx/ScatterND/18;float32:2,2:0*4;int64:2,1:1,-2;float32:2,2:1,2,3,4");
 
 const inputAs = (position: number, change: Partial<State["inputs"][0]>): State => ({
   ...SMALL,

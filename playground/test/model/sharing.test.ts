@@ -12,17 +12,12 @@ import { rulesOf } from "../../src/why/dialect-view.ts";
 import { sideBySide } from "../../src/why/side-by-side.ts";
 import { sidePicture } from "../../src/why/side-picture.ts";
 import { asMarkdown } from "../../src/writing/as-markdown.ts";
-import { embedCode, sizeIn } from "../../src/writing/embed-code.ts";
+import { embedCode } from "../../src/writing/embed-code.ts";
 import { linkRemark } from "../../src/writing/link-length.ts";
+import { stateOf } from "../support/states.ts";
 
 /** Exactly [1, 30, 20, 4]. */
-const STATE: State = {
-  domain: "ai.onnx",
-  op: "ScatterND",
-  opset: 18,
-  attributes: {},
-  inputs: [f32([1, 2, 3, 4]), i64([[1], [2], [1]]), f32([10, 20, 30])],
-};
+const STATE = stateOf("ai.onnx/ScatterND/18;float32:4:1,2,3,4;int64:3,1:1,2,1;float32:3:10,20,30");
 const YOURS = f32([1, 10, 20, 4]);
 
 test("a link holds what is compared, and its state is read as before", () => {
@@ -127,8 +122,7 @@ test("links, frames and Markdown", () => {
     linkRemark("x".repeat(8001)),
     /Many chats and mail programs cut links after 8,000 characters/,
   );
-  assert.match(embedCode('a"b', "T", 300, 200), /src="a&quot;b" .*width="300" height="200"/);
-  assert.deepEqual([sizeIn("9", 720), sizeIn("x", 720), sizeIn("99999", 720)], [240, 720, 4000]);
+  assert.match(embedCode('a"b', "T"), /src="a&quot;b" title="T in ndscatter" width="720"/);
   assert.equal(
     asMarkdown(STATE, "http://a/#b(c)"),
     "**[ScatterND-18](http://a/#b%28c%29)**\n\n```text\ndata = float32 [4] [1, 2, 3, 4]\n" +

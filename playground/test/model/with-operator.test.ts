@@ -14,18 +14,9 @@ import { operatorGroups } from "../../src/values/schema.ts";
 import { states } from "./states.ts";
 import { sentenceOf } from "../support/refused.ts";
 import { dtypesOf } from "../../src/values/schema.ts";
+import { stateOf } from "../support/states.ts";
 
-const ADD: State = {
-  domain: "ai.onnx",
-  op: "ScatterND",
-  opset: 18,
-  attributes: { reduction: "add" },
-  inputs: [
-    { dtype: "bfloat16", shape: [2], values: ["1", "2"] },
-    { dtype: "int64", shape: [1, 1], values: ["0"] },
-    { dtype: "bfloat16", shape: [1], values: ["5"] },
-  ],
-};
+const ADD = stateOf("ai.onnx/ScatterND/18;reduction=add;bfloat16:2:1,2;int64:1,1:0;bfloat16:1:5");
 
 test("an older version without the attribute", () => {
   const { state, remarks } = withOperator(ADD, { ...ADD, opset: 13 });
@@ -145,17 +136,9 @@ test("a gather from a scatter loses the updates; a scatter from a gather gets ze
 });
 
 test("an axis that is an attribute becomes an input, and back", () => {
-  const square: State = {
-    domain: "ai.onnx",
-    op: "ScatterElements",
-    opset: 18,
-    attributes: { axis: "1" },
-    inputs: [
-      { dtype: "float32", shape: [1, 2], values: ["1", "2"] },
-      { dtype: "int64", shape: [1, 1], values: ["0"] },
-      { dtype: "float32", shape: [1, 1], values: ["5"] },
-    ],
-  };
+  const square = stateOf(
+    "ai.onnx/ScatterElements/18;axis=1;float32:1,2:1,2;int64:1,1:0;float32:1,1:5",
+  );
   const there = withOperator(square, {
     domain: "openvino",
     op: "ScatterElementsUpdate",
@@ -175,15 +158,7 @@ test("an axis that is an attribute becomes an input, and back", () => {
 });
 
 test("an axis that is no number is left out, and quoted as it was typed", () => {
-  const [data, indices] = ADD.inputs;
-  const axis = { dtype: "int64", shape: [], values: ["x"] } as const;
-  const state: State = {
-    domain: "openvino",
-    op: "Gather",
-    opset: 8,
-    attributes: {},
-    inputs: [data, indices, axis],
-  };
+  const state = stateOf("openvino/Gather/8;bfloat16:2:1,2;int64:1,1:0;int64::x");
   const { state: there, remarks } = withOperator(state, {
     domain: "ai.onnx",
     op: "Gather",
@@ -205,19 +180,10 @@ test("shapes that another operator cannot have give way to an example of it", ()
 });
 
 test("of the user's own call every operator keeps the data, in shapes that fit", () => {
-  const own: State = {
-    ...ADD,
-    attributes: {},
-    inputs: [
-      {
-        dtype: "float32",
-        shape: [4, 3],
-        values: Array.from({ length: 12 }, (_, n) => `${n + 0.5}`),
-      },
-      { dtype: "int64", shape: [2, 1], values: ["3", "1"] },
-      { dtype: "float32", shape: [2, 3], values: ["1", "2", "3", "4", "5", "6"] },
-    ],
-  };
+  const own = stateOf(
+    "ai.onnx/ScatterND/18;float32:4,3:0.5,1.5,2.5,3.5,4.5,5.5,6.5,7.5,8.5,9.5,10.5,11.5;" +
+      "int64:2,1:3,1;float32:2,3:1,2,3,4,5,6",
+  );
   for (const { name: op, domain, sinceVersion: opset } of operators()) {
     if (["TensorScatter", "ScatterUpdate"].includes(op)) continue;
     const { state } = withOperator(own, { domain, op, opset }, true);

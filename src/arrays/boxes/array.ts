@@ -47,11 +47,11 @@ export interface ArrayType {
   readonly chunkShape: readonly number[];
 }
 
-/** A box to read, and the memory for its elements. */
-export interface ReadBox {
-  readonly start: readonly number[];
-  readonly shape: readonly number[];
-  readonly into: Uint8Array;
+/** Runs of consecutive rows of a box, in ascending order. A row is the part of the box at one first coordinate. */
+export interface RowRuns {
+  /** The first row of each run, counted from the start of the box. */
+  readonly starts: Uint32Array;
+  readonly counts: Uint32Array;
 }
 
 /**
@@ -106,8 +106,13 @@ export interface ChunkedArray extends ArrayType {
     into: Uint8Array,
     most?: number,
   ): Promise<void>;
-  /** Reads several boxes like `readBytes`, but opens a file once for all of them. Absent if that saves nothing. */
-  readBoxes?(boxes: readonly ReadBox[]): Promise<void>;
+  /** Reads runs of rows of a box, one after another, into memory. A file is opened once for all runs. */
+  readRows(
+    start: readonly number[],
+    shape: readonly number[],
+    runs: RowRuns,
+    into: Uint8Array,
+  ): Promise<void>;
   /** @returns false if the chunk is not stored; `into` is then filled with the fill value */
   readChunk(at: readonly number[], into: Uint8Array): Promise<boolean>;
   /** Replaces a whole chunk, atomically if the store allows it. */

@@ -3,12 +3,22 @@
  * tensors and bytes. Formats read and write only checked boxes.
  */
 
+import { ZARR } from "../../core/limits.ts";
 import { allocate, isNumericStorage, type DType } from "../../core/tensor/dtype.ts";
 import { shapeOf } from "../../core/tensor/shape.ts";
 import { bytesOf } from "../../core/tensor/storage.ts";
 import { Tensor } from "../../core/tensor/tensor.ts";
-import type { ArrayLocation, AxisRange, ChunkedArray, HeldBytes } from "./array.ts";
-import { checkChunkBytes, checkRead, checkStart, checkWrite, type CheckedBox } from "./checks.ts";
+import type { ArrayLocation, AxisRange, ChunkedArray, HeldBytes, RowRuns } from "./array.ts";
+import {
+  checkChunkBytes,
+  checkRead,
+  checkRows,
+  checkStart,
+  checkWrite,
+  type CheckedBox,
+  type CheckedRows,
+} from "./checks.ts";
+import { inParallel } from "./parallel.ts";
 
 export abstract class BaseArray implements ChunkedArray {
   abstract readonly location: ArrayLocation;
@@ -50,6 +60,27 @@ export abstract class BaseArray implements ChunkedArray {
     most?: number,
   ): Promise<void> {
     await this.readBox(checkRead(start, shape, into, this), most);
+  }
+
+  async readRows(
+    start: readonly number[],
+    shape: readonly number[],
+    runs: RowRuns,
+    into: Uint8Array,
+  ): Promise<void> {
+    await this.readRuns(checkRows(start, shape, runs, into, this));
+  }
+
+  /** Reads each run as a box. Formats whose rows are contiguous in a file read byte ranges instead. */
+  protected async readRuns({ start, shape, starts, counts, bytes, rowBytes }: CheckedRows) {
+    const [, ...rest] = shape;
+    let place = 0;
+    const boxes = Array.from(starts, (row, i) => ({
+      start: [start[0] + row, ...start.slice(1)],
+      shape: [counts[i], ...rest],
+      bytes: bytes.subarray(place, (place += counts[i] * rowBytes)),
+    }));
+    await inParallel(boxes, ZARR.requests, (box) => this.readBox(box));
   }
 
   async readChunk(at: readonly number[], into: Uint8Array): Promise<boolean> {

@@ -67,24 +67,6 @@ export function* chunksOf(
   }
 }
 
-/** Divides boxes into parts of chunks, and groups the parts by chunk. */
-export function partsByChunk<
-  B extends { readonly start: readonly number[]; readonly shape: readonly number[] },
->(
-  boxes: readonly B[],
-  chunkShape: readonly number[],
-): readonly { readonly part: ChunkPart; readonly box: B }[][] {
-  const groups = new Map<string, { part: ChunkPart; box: B }[]>();
-  for (const box of boxes) {
-    for (const part of chunksOf(box.start, box.shape, chunkShape)) {
-      const group = groups.get(part.at.join());
-      if (group === undefined) groups.set(part.at.join(), [{ part, box }]);
-      else group.push({ part, box });
-    }
-  }
-  return [...groups.values()];
-}
-
 /** Returns the flat index of a box's first element. */
 export function offsetOf(start: readonly number[], shape: readonly number[]): number {
   let offset = 0;

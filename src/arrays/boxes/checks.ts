@@ -13,7 +13,7 @@ import { isNumericStorage, rowOf } from "../../core/tensor/dtype.ts";
 import { printShape, product } from "../../core/tensor/shape.ts";
 import { bytesOf, isUint8Array, typedLength } from "../../core/tensor/storage.ts";
 import { asTensor, Tensor } from "../../core/tensor/tensor.ts";
-import type { ArrayType } from "./array.ts";
+import type { ArrayType, RowRuns } from "./array.ts";
 import { gridOf } from "./boxes.ts";
 import { Grid, type Box } from "./grid.ts";
 
@@ -68,6 +68,39 @@ export function checkRead(
   const dims = checkCoordinates(shape, array.shape.length, "the shape of a box");
   checkBox(from, dims, array.shape);
   return { start: from, shape: dims, bytes: checkBytes(into, dims, array, "into") };
+}
+
+/** Runs of rows of a box, and the memory into which the runs are read one after another. */
+export interface CheckedRows extends CheckedBox, RowRuns {
+  /** The size of a row, in bytes. */
+  readonly rowBytes: number;
+}
+
+/** Checks runs of rows, which must be ascending and lie in the box, and the memory that will receive the rows. */
+export function checkRows(
+  start: unknown,
+  shape: unknown,
+  { starts, counts }: RowRuns,
+  into: unknown,
+  array: ArrayType,
+): CheckedRows {
+  const from = checkStart(start, array);
+  const dims = checkCoordinates(shape, array.shape.length, "the shape of a box");
+  checkBox(from, dims, array.shape);
+  const [size = 0, ...rest] = dims;
+  let [end, rows] = [0, 0];
+  for (let i = 0; i < starts.length; i++) {
+    if (starts[i] < end || starts[i] + counts[i] > size) {
+      const sentence = `runs of rows must be ascending and lie in a box of ${printCount(size, "row")}, got ${counts[i]} at ${starts[i]}`;
+      const facts = { key: "runs", axis: 0, got: starts[i], size, expected: [0, size] } as const;
+      throw new TensorError("index-out-of-range", sentence, facts);
+    }
+    end = starts[i] + counts[i];
+    rows += counts[i];
+  }
+  const bytes = checkBytes(into, [rows, ...rest], array, "into");
+  const rowBytes = product(rest) * rowOf(array.dtype).bytes;
+  return { start: from, shape: dims, starts, counts, bytes, rowBytes };
 }
 
 /** Checks a box and the values that will be written to it. */

@@ -7,10 +7,12 @@ import { printCount } from "../../core/foreign.ts";
 import { isError, isTensorError, malformed } from "../../core/errors.ts";
 import type * as Fs from "node:fs";
 import type * as Path from "node:path";
-import { FILES } from "../../core/limits.ts";
+import { FILES, ZARR } from "../../core/limits.ts";
 import { OPEN } from "../../core/resources.ts";
-import { files, openForMany, type OpenFile } from "./files.ts";
+import { files, quickFiles, type OpenFile } from "./files.ts";
 import { moduleOfNode } from "./node.ts";
+import { inParallel } from "./parallel.ts";
+import type { Ranges } from "./runs.ts";
 
 // Node's modules are never null here, because this module is loaded only in environments with files.
 const fs = moduleOfNode("node:fs") as typeof Fs;
@@ -30,7 +32,14 @@ export const findStat = (file: string): Promise<Fs.Stats | null> =>
     throw error;
   });
 
-export const isThere = async (file: string): Promise<boolean> => (await findStat(file)) !== null;
+export const isThere = (file: string): Promise<boolean> =>
+  files.stat(file).then(
+    () => true,
+    (error: unknown) => {
+      if (isCode(error, "ENOENT")) return false;
+      throw error;
+    },
+  );
 
 /**
  * Prints a file's size and modification time, so that a change of the file can be detected. Times are rounded to
@@ -48,7 +57,7 @@ export async function openFile(
   const { O_NONBLOCK = 0, O_RDONLY } = fs.constants;
   // A pipe must not block, because opening a pipe waits until another process writes to it.
   const all = flags === "r" ? O_RDONLY | O_NONBLOCK : flags;
-  const handle = await (isForMany ? openForMany(file, all) : files.open(file, all));
+  const handle = await (isForMany ? quickFiles : files).open(file, all);
   OPEN.files++;
   return handle;
 }
@@ -58,10 +67,10 @@ export const MOST_TEXT = 2 ** 20;
 
 /**
  * Reads the text of an open file. Throws a `malformed-file` error for more than `most` bytes, and for anything but a
- * regular file, because a device may be endless.
+ * regular file, because a device may be endless. System errors do not name the file.
  */
 export async function readText(handle: OpenFile, file: string, most = MOST_TEXT): Promise<string> {
-  const stat = await inFile(file, () => handle.stat());
+  const stat = await handle.stat();
   if (!stat.isFile()) {
     const sentence = `${file} must be a file, got a folder, a pipe or a device; remove it`;
     throw malformed(sentence, { file });
@@ -71,7 +80,7 @@ export async function readText(handle: OpenFile, file: string, most = MOST_TEXT)
     throw malformed(sentence, { file, got: stat.size, limit: most });
   }
   const bytes = new Uint8Array(stat.size);
-  await inFile(file, () => readFully(handle, bytes, 0));
+  await readFully(handle, bytes, 0);
   return new TextDecoder().decode(bytes);
 }
 
@@ -106,10 +115,10 @@ export const makeEmpty = (file: string): Promise<void> =>
     if (!isCode(error, "EEXIST")) throw error;
   });
 
-export async function closeFile(handle: OpenFile): Promise<void> {
+export function closeFile(handle: OpenFile): Promise<void> {
   // The system closes the file even if it reports an error.
   OPEN.files--;
-  await handle.close();
+  return handle.close();
 }
 
 /**
@@ -145,23 +154,22 @@ export async function withFile<T>(
   isForMany = false,
 ): Promise<T> {
   const handle = await openFile(file, flags, isForMany);
-  return inFile(file, async () => {
+  try {
     try {
       return await use(handle);
     } finally {
       await closeFile(handle);
     }
-  });
-}
-
-/** Calls `action`, and adds the path of the open file that it uses to system errors. */
-export async function inFile<T>(file: string, action: () => Promise<T>): Promise<T> {
-  try {
-    return await action();
   } catch (error) {
     throw withPath(error, file);
   }
 }
+
+/** Adds the path of an open file to system errors of an action on the file. */
+export const inFile = <T>(file: string, action: Promise<T>): Promise<T> =>
+  action.catch((error: unknown) => {
+    throw withPath(error, file);
+  });
 
 /** Adds the file's path to a system error, because errors such as a full disk do not name the open file. */
 export function withPath(error: unknown, file: string): unknown {
@@ -193,11 +201,23 @@ export const removeEmpty = (folder: string): Promise<void> =>
     if (!isCode(error, ...STAYS)) throw error;
   });
 
+export const isEmptyFolder = (folder: string): Promise<boolean> =>
+  fs.promises.readdir(folder).then(
+    (entries) => entries.length === 0,
+    (error: unknown) => {
+      if (isCode(error, "ENOENT", "ENOTDIR")) return false;
+      throw error;
+    },
+  );
+
 /** Syncs a folder's entries to disk, or does nothing on systems that cannot open folders. */
 export async function syncFolder(folder: string): Promise<void> {
   const handle = await openFile(folder, "r").catch(() => null);
   if (handle === null) return;
-  await inFile(folder, () => handle.sync().finally(() => closeFile(handle)));
+  await inFile(
+    folder,
+    handle.sync().finally(() => closeFile(handle)),
+  );
 }
 
 /** Fills `into` with the bytes from position `at`. Throws a `malformed-file` error if the file ends too early. */
@@ -216,6 +236,22 @@ export async function readFully(
     }
     done += bytesRead;
   }
+}
+
+/** Fills `into` with byte ranges, one after another. Many short ranges are read without a promise for each range. */
+export async function readRanges(
+  handle: OpenFile,
+  { starts, lengths }: Ranges,
+  into: Uint8Array,
+): Promise<void> {
+  function* remaining(): Generator<readonly [at: number, part: Uint8Array]> {
+    let place = 0;
+    for (let i = 0; i < starts.length; i++) {
+      const part = into.subarray(place, (place += lengths[i]));
+      if (handle.readNow?.(part, starts[i]) !== true) yield [starts[i], part];
+    }
+  }
+  await inParallel(remaining(), ZARR.requests, ([at, part]) => readFully(handle, part, at));
 }
 
 export async function writeFully(

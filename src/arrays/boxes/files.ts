@@ -45,6 +45,11 @@ export interface OpenFile {
     length: number,
     at: number,
   ): Promise<{ readonly bytesWritten: number }>;
+  /**
+   * Fills `into` with a short range if reading may block the thread. Returns false if the range must be read with
+   * `read`, which also reports errors. Absent from Node's own `FileHandle`.
+   */
+  readNow?(into: Uint8Array, at: number): boolean;
   readFile(encoding: "utf8"): Promise<string>;
   writeFile(text: string): Promise<void>;
   stat(): Promise<Stats>;
@@ -102,9 +107,9 @@ export class Pace {
 }
 
 /** Returns file system calls that block as long as they are fast. */
-export function blockingFiles(): Files {
-  const pace = new Pace(FILES.slowCall);
-  const [reads, syncs] = [new Pace(FILES.slowRead), new Pace(FILES.slowSync)];
+export function blockingFiles(turn = Infinity): Files {
+  const pace = new Pace(FILES.slowCall, undefined, turn);
+  const [reads, syncs] = [new Pace(FILES.slowRead, undefined, turn), new Pace(FILES.slowSync)];
   const open = async (file: string, flags: string | number): Promise<OpenFile> =>
     pace.next()
       ? new BlockingFile(
@@ -149,6 +154,16 @@ class BlockingFile implements OpenFile {
       ? reads.block(() => sync.readSync(this.#file, into, offset, length, at))
       : await byCallback<number>((done) => sync.read(this.#file, into, offset, length, at, done));
     return { bytesRead };
+  }
+
+  readNow(into: Uint8Array, at: number): boolean {
+    const { reads } = this.#paces;
+    if (into.length > FILES.short || !reads.next()) return false;
+    try {
+      return reads.block(() => sync.readSync(this.#file, into, 0, into.length, at)) === into.length;
+    } catch {
+      return false;
+    }
   }
 
   async write(from: Uint8Array, offset: number, length: number, at: number) {
@@ -198,11 +213,5 @@ class BlockingFile implements OpenFile {
 /** The file system calls for this thread. */
 export const files: Files = isMainThread ? promises : blockingFiles();
 
-const MAIN = new Pace(FILES.slowRead, undefined, FILES.turn);
-
-/** Opens a file for many short reads, which also block in the main thread as long as they are fast. */
-export async function openForMany(file: string, flags: string | number): Promise<OpenFile> {
-  if (!isMainThread) return files.open(file, flags);
-  const opened = await byCallback<number>((done) => sync.open(file, flags, done));
-  return new BlockingFile(opened, { pace: MAIN, reads: MAIN, syncs: MAIN });
-}
+/** The same for many short calls in a row, which also block in the main thread as long as they are fast. */
+export const quickFiles: Files = isMainThread ? blockingFiles(FILES.turn) : files;

@@ -2,6 +2,7 @@
 
 import { ARRAYS } from "../../core/limits.ts";
 import { product, stridesOf } from "../../core/tensor/shape.ts";
+import type { RowRuns } from "./array.ts";
 
 /** A run of `length` elements at position `at` in the array and position `place` in the box. */
 export interface Run {
@@ -43,6 +44,22 @@ export function contiguousRuns(
 
 /** Reads or writes bytes of a file from position `at` on. */
 export type MoveAt = (at: number, bytes: Uint8Array) => Promise<void>;
+
+/** Byte ranges of a file, in ascending order. */
+export interface Ranges {
+  readonly starts: Float64Array;
+  readonly lengths: Float64Array;
+}
+
+/** Returns the byte ranges of runs of rows, whose first row begins at byte `first`. Rows must be contiguous. */
+export function rangesOf({ starts, counts }: RowRuns, first: number, rowBytes: number): Ranges {
+  const [at, lengths] = [new Float64Array(starts.length), new Float64Array(starts.length)];
+  for (let i = 0; i < starts.length; i++) {
+    at[i] = first + starts[i] * rowBytes;
+    lengths[i] = counts[i] * rowBytes;
+  }
+  return { starts: at, lengths };
+}
 
 /** Groups runs for reading: each group is a single long run, or several short runs that are close together. */
 export function* groupsOf(runs: readonly Run[]): Generator<readonly Run[]> {

@@ -23,11 +23,9 @@ export interface SlurmOptions {
   readonly command?: readonly string[] | undefined;
   /**
    * The number of tasks per array element, which determines the number of elements: by default, one task per thread, or
-   * as many as `mostElements` requires.
+   * as many as 1000 elements require.
    */
   readonly tasksPerElement?: number | undefined;
-  /** The maximum number of array elements; 1000 by default, the limit of Slurm's default MaxArraySize. */
-  readonly mostElements?: number | undefined;
   /** The number of array elements that run at the same time; by default, as many as the cluster allows. */
   readonly atOnce?: number | undefined;
   /** The number of tasks per array element that run at the same time, each on a processor; 1 by default. */
@@ -46,9 +44,12 @@ export interface SlurmOptions {
 }
 
 const SLURM_OPTIONS = namesOf<SlurmOptions>({
-  ...{ command: true, tasksPerElement: true, mostElements: true, atOnce: true, threads: true },
+  ...{ command: true, tasksPerElement: true, atOnce: true, threads: true },
   ...{ memory: true, partition: true, time: true, logs: true, sbatch: true, wait: true },
 });
+
+/** The maximum number of array elements, the limit of Slurm's default MaxArraySize. */
+const MOST_ELEMENTS = 1000;
 
 /**
  * The ratio of requested to needed memory, because Slurm also counts cached files and kills an element that exceeds its
@@ -68,24 +69,7 @@ const END = "END_OF_NDSCATTER_TASKS";
  *
  * @example
  * ```ts
- * import { openArray } from "ndscatter/zarr";
- *
- * const [data, indices, updates] = await Promise.all([
- *   openArray("table.zarr"),
- *   openArray("ids.npy"),
- *   openArray("rows.npy"),
- * ]);
- * const request = {
- *   folder: "job",
- *   call: { function: "scatterND", options: { reduction: "add" } },
- *   data,
- *   indices,
- *   updates,
- *   out: { format: "zarr", path: "sums.zarr" },
- *   memory: 2 ** 28,
- *   threads: 1,
- * } as const;
- * await createJob(request);
+ * await createJob(request); // the request of createJob
  * const script = await slurmScript(await openJob("job"), { command: ["npx", "ndscatter"] });
  * console.log(script.split("\n")[0]); // #!/bin/sh
  * ```
@@ -100,7 +84,7 @@ export async function slurmScript(job: Job, options: SlurmOptions = {}): Promise
 /** Prints a script for a job whose stages have at most `tasks` unfinished tasks each. */
 export function printSlurmScript({ folder }: Job, tasks: number, options: SlurmOptions): string {
   checkOptions(options);
-  const { mostElements = 1000, atOnce, threads = 1, memory = DEFAULT_MEMORY } = options;
+  const { atOnce, threads = 1, memory = DEFAULT_MEMORY } = options;
   const { command = ["ndscatter"], tasksPerElement = threads, wait = false } = options;
   const call = (...words: readonly string[]): string =>
     [...command, "job", ...words].map(quote).join(" ");
@@ -111,7 +95,7 @@ export function printSlurmScript({ folder }: Job, tasks: number, options: SlurmO
   ];
   const say = (text: string): string => `printf '%s\\n' ${quote(text)}`;
   if (tasks === 0) return [...head, say(`${folder} is done`), ""].join("\n");
-  const elements = Math.min(mostElements, Math.ceil(tasks / tasksPerElement));
+  const elements = Math.min(MOST_ELEMENTS, Math.ceil(tasks / tasksPerElement));
   const logs = options.logs === undefined ? "" : `${options.logs.replaceAll("%", "%%")}/`;
   const words = [
     "--parsable",

@@ -33,8 +33,6 @@ export interface SubmitOptions extends QueueOptions {
    * file ends the job at once.
    */
   readonly attempts?: number | undefined;
-  /** @deprecated Workers take single tasks, and this number is ignored. */
-  readonly tasksPerJob?: number | undefined;
   /**
    * A signal that withdraws the job: running tasks finish, and no further tasks begin unless another submitter waits
    * for the job.
@@ -45,7 +43,7 @@ export interface SubmitOptions extends QueueOptions {
 
 const SUBMIT_OPTIONS = namesOf<SubmitOptions>({
   ...QUEUE_OPTIONS,
-  ...{ attempts: true, tasksPerJob: true, signal: true, onProgress: true },
+  ...{ attempts: true, signal: true, onProgress: true },
 });
 
 /** The maximum fraction of time for listing the folder, because NFS takes long to list 10,000 tasks. */
@@ -54,9 +52,8 @@ const SHARE = 0.1;
 /** See `submitJob`. */
 export async function submit(folder: string, options: SubmitOptions): Promise<void> {
   optionsOf(options, SUBMIT_OPTIONS, {});
-  const { connection, queue: name = QUEUE, attempts = 3, tasksPerJob = 1 } = options;
+  const { connection, queue: name = QUEUE, attempts = 3 } = options;
   checkCount("attempts", attempts);
-  checkCount("tasksPerJob", tasksPerJob);
   checkPath(folder);
   checkConnection(connection);
   checkRunOptions(options);

@@ -5,16 +5,23 @@
 
 import { isArray, wrongOption } from "../../core/foreign.ts";
 import { TensorError } from "../../core/errors.ts";
-import { ZARR } from "../../core/limits.ts";
 import type { DType } from "../../core/tensor/dtype.ts";
 import { printShape, product } from "../../core/tensor/shape.ts";
-import type { ArrayLocation, AxisRange, ChunkedArray, HeldBytes, ReadBox } from "../boxes/array.ts";
+import type { ArrayLocation, AxisRange, ChunkedArray, HeldBytes } from "../boxes/array.ts";
 import { BaseArray } from "../boxes/base-array.ts";
-import { chunksOf, copyStrided, stridedOf, type Strided } from "../boxes/boxes.ts";
-import { checkRead, type CheckedBox } from "../boxes/checks.ts";
+import { chunksOf, copyStrided, isRun, offsetOf, stridedOf, type Strided } from "../boxes/boxes.ts";
+import type { CheckedBox, CheckedRows } from "../boxes/checks.ts";
 import { areContiguous, defaultChunks, type Box } from "../boxes/grid.ts";
 import { inParallel } from "../boxes/parallel.ts";
-import { contiguousRuns, groupsOf, readGroup, type MoveAt, type Run } from "../boxes/runs.ts";
+import {
+  contiguousRuns,
+  groupsOf,
+  rangesOf,
+  readGroup,
+  type MoveAt,
+  type Ranges,
+  type Run,
+} from "../boxes/runs.ts";
 import { sliceOf } from "../boxes/slice.ts";
 import { findDictionary, parseNpyHeader, type NpyHeader } from "./header.ts";
 import { columnMajor, swapBytes, toMemory } from "./layout.ts";
@@ -28,8 +35,10 @@ export interface NpyFile {
   readonly held: number;
   /** Returns text that changes whenever the file changes. */
   stateOf(): Promise<string>;
-  /** Opens the file for `use`, which reads its bytes. `isForMany` is true for many short reads. */
-  read(use: (read: MoveAt) => Promise<void>, isForMany?: boolean): Promise<void>;
+  /** Opens the file for `use`, which reads its bytes. */
+  read(use: (read: MoveAt) => Promise<void>): Promise<void>;
+  /** Fills `into` with byte ranges, one after another. Absent for a file on a server. */
+  readRanges?(ranges: Ranges, into: Uint8Array): Promise<void>;
   /** Opens the file for `use`, which writes bytes. Throws an `attribute` error for a file on a server. */
   write(use: (write: MoveAt) => Promise<void>, fileSize: number, isDurable: boolean): Promise<void>;
 }
@@ -114,12 +123,16 @@ export class NpyArray extends BaseArray {
     return this.#header.fortranOrder ? axes.toReversed() : axes;
   }
 
-  async readBoxes(boxes: readonly ReadBox[]): Promise<void> {
-    const checked = boxes.map(({ start, shape, into }) => checkRead(start, shape, into, this));
-    await this.#file.read(
-      (read) => inParallel(checked, ZARR.requests, (box) => this.#read(box, read)),
-      boxes.length > 1,
-    );
+  protected override async readRuns(rows: CheckedRows): Promise<void> {
+    const { start, shape, rowBytes, bytes } = rows;
+    const { type, fortranOrder, start: first } = this.#header;
+    const isContiguous = !fortranOrder && isRun(shape, this.shape);
+    // The coordinates of a wrong bool are those in a box.
+    if (!isContiguous || type.dtype === "bool" || this.#file.readRanges === undefined)
+      return super.readRuns(rows);
+    const at = first + offsetOf(start, this.shape) * type.bytes;
+    await this.#file.readRanges(rangesOf(rows, at, rowBytes), bytes);
+    if (type.bigEndian) swapBytes(bytes, type.unit);
   }
 
   protected readBox(box: CheckedBox): Promise<void> {

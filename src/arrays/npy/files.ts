@@ -8,18 +8,19 @@ import { product } from "../../core/tensor/shape.ts";
 import type { ArrayType, ChunkedArray, PendingArray } from "../boxes/array.ts";
 import { clippedShape } from "../boxes/boxes.ts";
 import { checkChunkBytes } from "../boxes/checks.ts";
-import { files } from "../boxes/files.ts";
+import { files, type OpenFile } from "../boxes/files.ts";
 import {
   findStat,
   isCode,
   isThere,
   printState,
   readFully,
+  readRanges,
   withFile,
   writeFully,
 } from "../boxes/file.ts";
 import { moduleOfNode } from "../boxes/node.ts";
-import type { MoveAt } from "../boxes/runs.ts";
+import type { MoveAt, Ranges } from "../boxes/runs.ts";
 import {
   checkContiguous,
   checkNumeric,
@@ -90,11 +91,12 @@ export async function openPendingNpy(
 
 /** Reads only the header of a file. */
 async function openHeader(file: string): Promise<OpenedNpy> {
-  return withFile(file, "r", async (handle) => {
+  const use = async (handle: OpenFile): Promise<OpenedNpy> => {
     const { size, mtimeMs } = await handle.stat();
     const read: MoveAt = (at, into) => readFully(handle, into, at);
     return readHeader(read, size, `${size} ${mtimeMs}`, path.basename(file));
-  });
+  };
+  return withFile(file, "r", use, true);
 }
 
 class LocalFile implements NpyFile {
@@ -113,13 +115,14 @@ class LocalFile implements NpyFile {
     return printState(await files.stat(await this.#place()));
   }
 
-  async read(use: (read: MoveAt) => Promise<void>, isForMany = false): Promise<void> {
-    await withFile(
-      await this.#place(),
-      "r",
-      (handle) => use((at, into) => readFully(handle, into, at)),
-      isForMany,
+  async read(use: (read: MoveAt) => Promise<void>): Promise<void> {
+    await withFile(await this.#place(), "r", (handle) =>
+      use((at, into) => readFully(handle, into, at)),
     );
+  }
+
+  async readRanges(ranges: Ranges, into: Uint8Array): Promise<void> {
+    await withFile(await this.#place(), "r", (handle) => readRanges(handle, ranges, into), true);
   }
 
   async write(

@@ -111,42 +111,32 @@ function checkLength(got: number, end: number, what: string): void {
   );
 }
 
-/** The tokens of a dictionary, from left to right. White space before a token is skipped. */
-class Tokens {
-  #rest: string;
-  /** The position of the dictionary's end in the file, in bytes. */
-  readonly #end: number;
+const BLANKS = "[ \\t\\r\\n]*";
 
-  constructor(bytes: Uint8Array, end: number) {
-    let text = "";
-    // For short text, a TextDecoder takes ten times as long.
-    for (const byte of bytes) text += String.fromCharCode(byte);
-    this.#rest = text;
-    this.#end = end;
-  }
+/**
+ * Returns an expression for a token and the white space before it, from `lastIndex` on. White space must not match in
+ * two ways, because a megabyte of it would take hours.
+ */
+const token = (pattern: string): RegExp => new RegExp(`${BLANKS}(?:${pattern})`, "y");
 
-  /** Removes the next token and returns it, or returns null if it does not match the pattern, which begins with `^`. */
-  accept(pattern: RegExp): string | null {
-    const blanks = /^[ \t\r\n]+/.exec(this.#rest);
-    if (blanks !== null) this.#rest = this.#rest.slice(blanks[0].length);
-    const [token = null] = pattern.exec(this.#rest) ?? [];
-    if (token !== null) this.#rest = this.#rest.slice(token.length);
-    return token;
-  }
-
-  expect(pattern: RegExp, what: string): string {
-    const token = this.accept(pattern);
-    if (token !== null) return token;
-    const byte = this.#end - this.#rest.length;
-    const found = this.#rest === "" ? "ends" : `has ${JSON.stringify(this.#rest.slice(0, 16))}`;
-    const sentence = `the header of the NPY file ${found} at byte ${byte}, but expected ${what}`;
-    throw malformed(sentence, { byte });
-  }
-}
-
-const KEYS = /^(["'])(?:descr|fortran_order|shape)\1/;
-/** Printable ASCII without quotes and escapes, at most as long as the bound of the texts that errors repeat. */
-const TEXT = /^(?:'[ -&(-[\]-~]{0,64}'|"[ !#-[\]-~]{0,64}")/;
+const DIMENSION = `\\d+L?${BLANKS}`;
+const BEGIN = /* @__PURE__ */ token("\\{");
+const KEY = /* @__PURE__ */ token(`(["'])(descr|fortran_order|shape)\\1${BLANKS}:`);
+/** The forms of the values, and what errors call them. */
+const VALUES: Readonly<Record<string, readonly [form: RegExp, what: string]>> = {
+  // Printable ASCII without quotes and escapes, at most as long as the bound of the texts that errors repeat.
+  descr: [token(`'([ -&(-[\\]-~]{0,64})'|"([ !#-[\\]-~]{0,64})"`), "a data type in quotes"],
+  fortran_order: [/* @__PURE__ */ token("(True|False)"), "True or False"],
+  // Python 2 appends an L to long integers. `(3)` is a number.
+  shape: [
+    /* @__PURE__ */ token(
+      `\\(${BLANKS}(?:${DIMENSION},${BLANKS}(?:${DIMENSION}(?:,${BLANKS}${DIMENSION}){0,${MAX_RANK - 2}}(?:,${BLANKS})?)?)?\\)`,
+    ),
+    `a tuple of at most ${MAX_RANK} dimensions, such as (), (3,) or (2, 3)`,
+  ],
+};
+const NEXT = /* @__PURE__ */ token(`(?:,${BLANKS})?(\\})|,`);
+const END = /* @__PURE__ */ token("$");
 
 interface Dictionary {
   readonly descr: string;
@@ -154,68 +144,59 @@ interface Dictionary {
   readonly shape: readonly number[];
 }
 
+/** `end` is the position of the dictionary's end in the file. */
 function parseDictionary(bytes: Uint8Array, end: number): Dictionary {
-  const tokens = new Tokens(bytes, end);
-  const values = new Map<string, string | boolean | number[]>();
-  tokens.expect(/^\{/, "{");
-  while (tokens.accept(/^\}/) === null) {
-    const key = tokens.expect(KEYS, "the key 'descr', 'fortran_order' or 'shape'").slice(1, -1);
+  let rest = "";
+  // For short text, a TextDecoder takes ten times as long.
+  for (const byte of bytes) rest += String.fromCharCode(byte);
+  const next = (form: RegExp, what: string): RegExpExecArray => {
+    form.lastIndex = 0;
+    const found = form.exec(rest);
+    if (found === null) throw unexpected(rest.replace(/^[ \t\r\n]+/, ""), end, what);
+    rest = rest.slice(form.lastIndex);
+    return found;
+  };
+  const values = new Map<string, RegExpExecArray>();
+  next(BEGIN, "{");
+  for (let isOver = false; !isOver;) {
+    const [, , key] = next(KEY, "the key 'descr', 'fortran_order' or 'shape', and a colon");
     if (values.has(key)) {
       throw malformed(`the header of the NPY file has the key '${key}' twice`, { key });
     }
-    tokens.expect(/^:/, "a colon");
-    const parse = key === "descr" ? parseText : key === "shape" ? parseTuple : parseBoolean;
-    values.set(key, parse(tokens));
-    if (tokens.accept(/^,/) !== null) continue;
-    tokens.expect(/^\}/, "a comma or }");
-    break;
+    values.set(key, next(...VALUES[key]));
+    isOver = next(NEXT, "a comma or }")[1] !== undefined;
   }
-  tokens.expect(/^$/, "only white space");
-  const missing = ["descr", "fortran_order", "shape"].filter((key) => !values.has(key));
-  if (missing.length > 0) {
+  next(END, "only white space");
+  const [descr, order, shape] = Object.keys(VALUES).map((key) => values.get(key));
+  if (descr === undefined || order === undefined || shape === undefined) {
+    const missing = Object.keys(VALUES).filter((key) => !values.has(key));
     const sentence = `the header of the NPY file lacks ${missing.join(" and ")}`;
     throw malformed(sentence, { key: missing[0] });
   }
   return {
-    descr: values.get("descr") as string,
-    isFortran: values.get("fortran_order") as boolean,
-    shape: values.get("shape") as number[],
+    descr: descr[1] ?? descr[2],
+    isFortran: order[1] === "True",
+    shape: dimensionsIn(shape[0]),
   };
 }
 
-const parseBoolean = (tokens: Tokens): boolean =>
-  tokens.expect(/^(?:True|False)/, "True or False") === "True";
-
-function parseText(tokens: Tokens): string {
-  if (tokens.accept(/^[[({]/) === null)
-    return tokens.expect(TEXT, "a data type in quotes").slice(1, -1);
-  const sentence = `the descr of the NPY file is ${STRUCTURED}`;
-  throw new TensorError("unsupported-dtype", sentence, { key: "descr" });
+function unexpected(rest: string, end: number, what: string): TensorError {
+  if (what === VALUES.descr[1] && /^[[({]/.test(rest)) {
+    const sentence = `the descr of the NPY file is ${STRUCTURED}`;
+    return new TensorError("unsupported-dtype", sentence, { key: "descr" });
+  }
+  const byte = end - rest.length;
+  const found = rest === "" ? "ends" : `has ${JSON.stringify(rest.slice(0, 16))}`;
+  const sentence = `the header of the NPY file ${found} at byte ${byte}, but expected ${what}`;
+  return malformed(sentence, { byte });
 }
 
-/** Parses a tuple such as `()`, `(3,)`, `(2, 3)` or `(2, 3,)`; `(3)` is a number. */
-function parseTuple(tokens: Tokens): number[] {
-  const shape: number[] = [];
-  tokens.expect(/^\(/, "a tuple such as (2, 3)");
-  while (tokens.accept(/^\)/) === null) {
-    // Python 2 appends an L to long integers.
-    const dimension = parseFloat(tokens.expect(/^\d+L?/, "a dimension of 0 or more"));
-    const what = "the shape in the header of the NPY file has";
-    if (!Number.isSafeInteger(dimension)) {
-      const sentence = `${what} a dimension of 2^53 or more, but a tensor has at most 2^32 - 1 elements`;
-      throw new TensorError("too-large", sentence, { key: "shape", limit: MAX_SIZE });
-    }
-    shape.push(dimension);
-    if (shape.length > MAX_RANK) {
-      const sentence = `${what} more than ${MAX_RANK} dimensions`;
-      throw malformed(sentence, { key: "shape", limit: MAX_RANK });
-    }
-    if (tokens.accept(/^,/) !== null) continue;
-    if (shape.length > 1) tokens.expect(/^\)/, "a comma or )");
-    else tokens.expect(/^,/, "a comma (a shape of one dimension is written (3,))");
-    break;
-  }
-  return shape;
+function dimensionsIn(tuple: string): number[] {
+  const shape = (tuple.match(/\d+/g) ?? []).map(Number);
+  if (shape.every(Number.isSafeInteger)) return shape;
+  const sentence =
+    "the shape in the header of the NPY file has a dimension of 2^53 or more, but a tensor has at most 2^32 - 1 elements";
+  throw new TensorError("too-large", sentence, { key: "shape", limit: MAX_SIZE });
 }
 
 /** Checks that the file contains all elements, and returns their number. */

@@ -6,7 +6,6 @@ import type {
   ChunkedArray,
   HeldBytes,
   PendingArray,
-  ReadBox,
 } from "../boxes/array.ts";
 import {
   chunksOf,
@@ -14,15 +13,17 @@ import {
   copyBox,
   fillBox,
   gridOf,
-  partsByChunk,
+  isRun,
+  offsetOf,
   type ChunkPart,
   type Place,
 } from "../boxes/boxes.ts";
 import { BaseArray } from "../boxes/base-array.ts";
 import type { Box } from "../boxes/grid.ts";
 import { inParallel } from "../boxes/parallel.ts";
+import { rangesOf } from "../boxes/runs.ts";
 import { sliceOf } from "../boxes/slice.ts";
-import { checkChunk, checkChunkBytes, checkRead, type CheckedBox } from "../boxes/checks.ts";
+import { checkChunk, checkChunkBytes, type CheckedBox, type CheckedRows } from "../boxes/checks.ts";
 import { TensorError } from "../../core/errors.ts";
 import { allocate, isNumericStorage, type DType, type Scalar } from "../../core/tensor/dtype.ts";
 import { reader } from "../../core/tensor/scalar.ts";
@@ -30,9 +31,10 @@ import { product, sameShape } from "../../core/tensor/shape.ts";
 import { bytesOf } from "../../core/tensor/storage.ts";
 import { Buffers } from "./chunks/buffers.ts";
 import type { Unfinished } from "./claims.ts";
-import { namingPage, readBox } from "./chunks/decode.ts";
+import { checkSize, namingPage, readBox } from "./chunks/decode.ts";
 import { encodeClipped } from "./chunks/encode.ts";
 import { lengthOf } from "./codecs/gzip.ts";
+import { toMemory } from "./chunks/file-elements.ts";
 import { heldBytes } from "./chunks/held.ts";
 import { printJson, type JsonObject } from "./json.ts";
 import { nestedKeys, parseKey, printKey, type Codec, type Metadata } from "./metadata.ts";
@@ -50,7 +52,6 @@ export class ZarrArray extends BaseArray implements PendingArray {
   readonly location: ArrayLocation;
   readonly fingerprint: string;
   readonly held: HeldBytes;
-  readonly mostStored: number;
   readonly dtype: DType;
   readonly shape: readonly number[];
   /** The shape of the elements in one file or object, which is the shape of a shard if the array has shards. */
@@ -90,8 +91,12 @@ export class ZarrArray extends BaseArray implements PendingArray {
     const { dtype, chunkShape, codecs, own } = metadata;
     this.#pipeline = makePipeline(dtype, chunkShape, codecs, store.path, 0, own);
     this.held = heldBytes(this.#pipeline, metadata, store.concurrency);
-    this.mostStored = mostStored(this.#pipeline);
     this.innerChunkShape = this.#pipeline.shards?.inner.shape ?? null;
+  }
+
+  /** The maximum stored size of a chunk, in bytes. */
+  get mostStored(): number {
+    return mostStored(this.#pipeline);
   }
 
   /** The fill value, which elements have if they are not stored. */
@@ -133,17 +138,21 @@ export class ZarrArray extends BaseArray implements PendingArray {
     });
   }
 
-  /** Opens each chunk once. */
-  async readBoxes(boxes: readonly ReadBox[]): Promise<void> {
-    const checked = boxes.map(({ start, shape, into }) => checkRead(start, shape, into, this));
-    for (const parts of partsByChunk(checked, this.chunkShape)) {
-      const { at } = parts[0].part;
-      await this.#withChunk(at, boxes.length > 1, (source) =>
-        inParallel(parts, this.store.concurrency, async ({ part, box }) => {
-          await this.#readFrom(source, at, ...halvesOf(part, box));
-        }),
-      );
-    }
+  protected override async readRuns(rows: CheckedRows): Promise<void> {
+    const { start, shape, rowBytes, bytes } = rows;
+    const at = start.map((from, axis) => Math.floor(from / this.chunkShape[axis]));
+    const inside = start.map((from, axis) => from - at[axis] * this.chunkShape[axis]);
+    const isInside = inside.every((from, axis) => from + shape[axis] <= this.chunkShape[axis]);
+    const areRanges = this.#pipeline.isPlain && isInside && isRun(shape, this.chunkShape);
+    if (!areRanges) return super.readRuns(rows);
+    await this.#withChunk(at, true, async (source) => {
+      if (source?.readRanges === undefined) return super.readRuns(rows);
+      const where = this.#nameOf(at);
+      checkSize(this.#pipeline, source, where);
+      const first = offsetOf(inside, this.chunkShape) * this.#pipeline.width;
+      await source.readRanges(rangesOf(rows, first, rowBytes), bytes);
+      toMemory(this.dtype, false, bytes, where);
+    });
   }
 
   async stateOf(start: readonly number[], shape: readonly number[]): Promise<string> {
@@ -194,7 +203,7 @@ export class ZarrArray extends BaseArray implements PendingArray {
       fillBox(into, box.shape, this.metadata.fill);
       return false;
     }
-    const where = `the chunk ${printKey(this.metadata.keys, at)} of ${this.store.path}`;
+    const where = this.#nameOf(at);
     const { fill } = this.metadata;
     const { concurrency } = this.store;
     const reading = { box, into, where, fill, buffers: this.#buffers, concurrency };
@@ -202,6 +211,10 @@ export class ZarrArray extends BaseArray implements PendingArray {
       throw await namingPage(error, source, where);
     });
     return true;
+  }
+
+  #nameOf(at: readonly number[]): string {
+    return `the chunk ${printKey(this.metadata.keys, at)} of ${this.store.path}`;
   }
 
   /** Handles a missing chunk. @throws TensorError `malformed-file` if the chunk exists under its nested key */

@@ -180,7 +180,7 @@ export function printJson(value: Json, indent = "", text?: string): string {
   if (typeof value !== "object" || value === null) return JSON.stringify(value);
   const inner = `${indent}  `;
   const texts = textsIn(value);
-  if (isList(value)) {
+  if (Array.isArray(value)) {
     if (value.every((one) => typeof one !== "object" || one === null)) {
       return `[${value.map((one, at) => printJson(one, "", texts?.[at])).join(", ")}]`;
     }

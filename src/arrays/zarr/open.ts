@@ -1,6 +1,6 @@
 /** Opens and creates arrays at paths and URLs, in archives and in stores of the caller. */
 
-import { optionsOf, printCount, printValue, wrongOption } from "../../core/foreign.ts";
+import { freeze, optionsOf, printCount, printValue, wrongOption } from "../../core/foreign.ts";
 import { malformed, TensorError } from "../../core/errors.ts";
 import type { ChunkedArray, HeldBytes, PendingArray } from "../boxes/array.ts";
 import { isUrl } from "../boxes/file.ts";
@@ -13,7 +13,7 @@ import { createOptionsOf, metadataOf, type CreateOptions } from "./create.ts";
 import { heldBytes } from "./chunks/held.ts";
 import { CODEC_NAMES } from "./codecs/registry.ts";
 import { checkOwnCodecs, type OwnCodecs } from "./codecs/own.ts";
-import { parseJson, type JsonObject } from "./json.ts";
+import { MAX_DEPTH, parseJson, type JsonObject } from "./json.ts";
 import { parseMetadata, printMetadata, type Metadata } from "./metadata.ts";
 import { makePipeline, mostStored } from "./chunks/pipeline.ts";
 import { checkLocation, isNpy, placeOf, storeOf, type Location } from "./locate.ts";
@@ -21,7 +21,7 @@ import { createNpy, openNpy, openPendingNpy } from "./npy-files.ts";
 import { alreadyThere, makeRoom } from "./room.ts";
 import { STORE_OPTIONS, type StoreOptions } from "./stores/store-options.ts";
 import { fingerprintOf, Forbidden, readKey, type Open } from "./read-key.ts";
-import { PARTIAL, type ArrayStore } from "./stores/store.ts";
+import { CLAIM, PARTIAL, type ArrayStore } from "./stores/store.ts";
 
 /** Options of `openArray`. */
 export interface OpenOptions extends StoreOptions {
@@ -62,12 +62,22 @@ export async function openArray(
   const names = ["chunkShape", "onNote", "codecs", ...STORE_OPTIONS];
   const meant = { chunks: "chunkShape" };
   const given = optionsOf(options, names, {}, "options", meant) as OpenOptions;
-  const { chunkShape, onNote, codecs } = given;
-  const own = codecs === undefined ? undefined : checkOwnCodecs(codecs, CODEC_NAMES);
+  const { onNote } = given;
   if (onNote !== undefined && typeof onNote !== "function") {
     throw wrongOption("onNote", "a function", onNote);
   }
-  const { store, file } = await placeOf(location, given, guard);
+  return openWith(location, given, guard);
+}
+
+/** Opens an array like `openArray`, with checked options. */
+export async function openWith(
+  location: Location,
+  options: OpenOptions,
+  guard?: Guard,
+): Promise<ChunkedArray> {
+  const { chunkShape, onNote, codecs } = options;
+  const own = codecs === undefined ? undefined : checkOwnCodecs(codecs, CODEC_NAMES);
+  const { store, file } = await placeOf(location, options, guard);
   if (store === null) return openNpy(file, chunkShape);
   if (file !== null) return (await import("./npy-url.ts")).openNpyInStore(store, file, chunkShape);
   if (chunkShape !== undefined) {
@@ -78,8 +88,10 @@ export async function openArray(
   }
   const array = await openIn(store, (key) => store.open(key), own);
   if (array !== null) {
-    await checkWhole(store);
-    const unfinished = await findUnfinished(store);
+    // Arrays in object storage are not changed in place.
+    const names = (await store.staging?.names?.("")) ?? [];
+    if (names.includes(PARTIAL)) await checkWhole(store);
+    const unfinished = names.includes(CLAIM) ? await findUnfinished(store) : null;
     if (unfinished !== null && onNote !== undefined) onNote(unfinished.sentence);
     else if (unfinished !== null) array.findUnfinished = () => findUnfinished(store);
     return array;
@@ -90,9 +102,7 @@ export async function openArray(
 /** Throws a `malformed-file` error if a job changed only part of the array and was then abandoned. */
 async function checkWhole(store: ArrayStore): Promise<void> {
   const { staging } = store;
-  // Arrays in object storage are not changed in place.
-  if (staging === undefined || store.path.includes("://")) return;
-  const text = await readKey(store, PARTIAL, (key) => staging.open(key));
+  const text = await readKey(store, PARTIAL, async (key) => (await staging?.open(key)) ?? null);
   if (text === null) return;
   const mark = parseJson(text, `${PARTIAL} of ${store.path}`) as JsonObject;
   const [job, changed, chunks] = ["job", "changed", "chunks"].map((name) => printPlain(mark[name]));
@@ -164,8 +174,8 @@ async function createV2(
 export interface ChunkCosts extends HeldBytes {
   /** The maximum size of the chunk's file, in bytes. */
   readonly stored: number;
-  /** The length of the array's metadata, in characters. */
-  readonly text: number;
+  /** Returns the length of the array's metadata, in characters. */
+  readonly textLength: () => number;
 }
 
 /** Returns the memory and storage that chunks of an array with these options take. */
@@ -176,7 +186,7 @@ export function costsOf(options: CreateOptions): ChunkCosts {
   return {
     ...heldBytes(pipeline, metadata, 1),
     stored: mostStored(pipeline),
-    text: printMetadata(metadata).length,
+    textLength: () => printMetadata(metadata).length,
   };
 }
 
@@ -283,9 +293,9 @@ async function openIn(
   const forbidden = new Forbidden();
   const text = await forbidden.read(store, "zarr.json", open);
   if (text !== null) {
-    const json = parseJson(text, `zarr.json of ${store.path}`);
-    const metadata = { ...parseMetadata(json, store.path), ...(own && { own }) };
-    return new ZarrArray(store, metadata, await fingerprintOf(text));
+    const fingerprint = await fingerprintOf(text);
+    const metadata = { ...parsedOnce(text, fingerprint, store), ...(own && { own }) };
+    return new ZarrArray(store, metadata, fingerprint);
   }
   const older = await forbidden.read(store, ".zarray", open);
   if (older === null) {
@@ -302,6 +312,22 @@ async function openIn(
   );
   const withOwn = { ...metadata, ...(own && { own }) };
   return new ZarrArray(store, withOwn, await fingerprintOf(older));
+}
+
+/** Parsed metadata by fingerprint, the last used last, because a job opens each of its arrays several times. */
+const parsed = new Map<string, Metadata>();
+const MOST_PARSED = 8;
+
+/** Parses `zarr.json`, or returns what the same text gave before. */
+function parsedOnce(text: Uint8Array, fingerprint: string, { path }: ArrayStore): Metadata {
+  const known = parsed.get(fingerprint);
+  const metadata = known ?? parseMetadata(parseJson(text, `zarr.json of ${path}`), path);
+  // Callers get these parts.
+  if (known === undefined) freeze([metadata.attributes, metadata.codecs], MAX_DEPTH);
+  parsed.delete(fingerprint);
+  if (text.length <= 2 ** 16) parsed.set(fingerprint, metadata);
+  for (const old of parsed.keys()) if (parsed.size > MOST_PARSED) parsed.delete(old);
+  return metadata;
 }
 
 const encodeText = (text: string): Uint8Array => new TextEncoder().encode(text);

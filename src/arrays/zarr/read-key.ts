@@ -55,6 +55,7 @@ export class Forbidden {
 /** Returns a hash of metadata. */
 export async function fingerprintOf(metadata: Uint8Array): Promise<string> {
   const hash = await globalThis.crypto.subtle.digest("SHA-256", new Uint8Array(metadata));
-  const digits = [...new Uint8Array(hash, 0, 16)].map((byte) => byte.toString(16).padStart(2, "0"));
-  return `zarr:${digits.join("")}`;
+  const view = new DataView(hash);
+  const bits = (view.getBigUint64(0) << 64n) | view.getBigUint64(8);
+  return `zarr:${bits.toString(16).padStart(32, "0")}`;
 }

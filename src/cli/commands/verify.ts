@@ -156,7 +156,12 @@ function progressText(progress: VerifyProgress): [text: string, run: string] {
  * inputs.
  */
 function reportFacts(file: string, { nodes, ...report }: VerifyReport): object {
-  const facts = nodes.map((node) => ({ ...node, call: undefined, history: historyOf(node) }));
+  const facts = nodes.map((node) => ({
+    ...node,
+    call: undefined,
+    result: undefined,
+    history: historyOf(node),
+  }));
   return { file, nodes: facts, ...report };
 }
 

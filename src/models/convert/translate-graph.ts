@@ -131,6 +131,7 @@ class Translation {
       const what = `the input ${quote(untyped.name)}`;
       throw refusal(`${what} has a data type that this package does not know`);
     }
+    this.#noteUnknownRanks();
     const typed = (value: string): ValueInfo => ({ name: value, type: scope.typeOf(value) });
     const made = new Set(this.#nodes.flatMap((node) => node.outputs));
     const inOrder = new Set([...values.map((value) => value.name), ...made]);
@@ -154,6 +155,19 @@ class Translation {
       values: between.map(typed),
       ...this.#otherNames(),
     };
+  }
+
+  /** An IR writes a scalar like an unknown shape, so an output's rank can be lost where no rule infers it. */
+  #noteUnknownRanks(): void {
+    const { log, scope, target } = this.#context;
+    if (target.domain !== "ai.onnx") return;
+    const unknown = this.#graph.outputs.filter(({ name }) => scope.typeOf(name)?.shape === null);
+    for (const { name } of unknown) {
+      log.notes.add(
+        `the rank of the output ${quote(name)} is unknown, so the output has no shape; ONNX Runtime loads the model, ` +
+          "but onnx.checker requires a shape",
+      );
+    }
   }
 
   /** Returns the names that `Identity` nodes gave to values. An IR can store several names per value. */

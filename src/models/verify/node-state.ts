@@ -36,6 +36,11 @@ export interface VerifiedNode {
   /** The node with its inputs, in the form that `explain` accepts; null for an equal node and for unknown inputs. */
   readonly call: NodeCall | null;
   /**
+   * The runtime's result for `call`: the output that determined the verdict; null for an equal or near node, and if the
+   * runtime returned no result.
+   */
+  readonly result: Tensor | null;
+  /**
    * The iteration or call in which the node is wrong, such as `iteration 4 of node "loop"` or `call 1 of f`.
    * The field is null if this is the selected iteration and call.
    */
@@ -53,13 +58,10 @@ export interface VerifiedNode {
 }
 
 /** A verdict without reasons, because the search for reasons may take seconds. */
-interface Judgement extends Pick<
+type Judgement = Pick<
   VerifiedNode,
-  "version" | "verdict" | "sentence" | "difference" | "call"
-> {
-  /** The output that determined the verdict; null if no output can show a reason. */
-  readonly result: Tensor | null;
-}
+  "version" | "verdict" | "sentence" | "difference" | "call" | "result"
+>;
 
 export interface How {
   readonly runtimes: readonly Runtime[];
@@ -152,7 +154,7 @@ export async function finish(
   }
   const isReproducible = otherRuns.length === 0;
   const isRace = raceShown(reruns, isReproducible);
-  const { result: _, call, ...facts } = judgement;
+  const { call, ...facts } = judgement;
   const diagnoses = reasonsOf(judgement, { dialect: how.dialect, isRace });
   // A runtime returns the same zeros and NaNs in every run, so a changed sign of a zero shows a lost update.
   const isLost = isRace === true && facts.verdict === "nan-or-zero" && diagnoses.length > 0;

@@ -283,7 +283,7 @@ class Run {
           : !fs.existsSync(output);
     // A folder that this user may not remove stays, empty.
     const stays = (folder: string): boolean =>
-      fs.statSync(folder).isDirectory() &&
+      fs.statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true &&
       this.faults().some((line) => line.includes(`rmdir ${path.relative(root, folder)}`)) &&
       Object.values(contentsOf(folder)).every((content) => content === "/");
     if (!isAbsent && !stays(output)) await this.#check();

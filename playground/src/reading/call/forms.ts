@@ -33,7 +33,7 @@ export interface Form {
    * called on. A bar separates alternative names.
    */
   readonly parameters: string;
-  readonly isMethod?: boolean;
+  readonly isMethod: boolean;
   make(bound: Bound): Draft;
 }
 
@@ -58,13 +58,7 @@ const WORDS: Readonly<Record<string, string | undefined>> = {
 /** Returns the reduction with this library name; `none` for an empty name. */
 const reductionOf = (word: string): string => (word === "" ? "none" : (WORDS[word] ?? word));
 
-const rowsOrTuples = (
-  bound: Bound,
-  data: string,
-  index: string,
-  updates: string,
-  reduction: string,
-): Draft => {
+const rowsOrTuples = (bound: Bound, [data, index, updates]: string[], reduction: string): Draft => {
   const { isTuple, array } = bound.index(index);
   const [target, values] = [bound.array(data), bound.array(updates)];
   return isTuple
@@ -80,48 +74,36 @@ function segments(bound: Bound): Draft {
   return slices(target, ids, data, 0, "add");
 }
 
-const torch = (names: string, parameters: string, make: Form["make"]): Form => ({
-  library: "torch",
-  names,
-  parameters,
-  isMethod: true,
-  make,
-});
+const formsOf =
+  (library: string, isMethod: boolean) =>
+  (names: string, parameters: string, make: Form["make"]): Form => ({
+    ...{ library, names, parameters, isMethod, make },
+  });
 
-const numpy = (names: string, parameters: string, make: Form["make"], isMethod = false): Form => ({
-  library: "numpy",
-  names,
-  parameters,
-  isMethod,
-  make,
-});
+const torch = formsOf("torch", true);
+const numpy = formsOf("numpy", false);
+const tf = formsOf("tf", false);
 
-const tf = (names: string, parameters: string, make: Form["make"]): Form => ({
-  library: "tf",
-  names,
-  parameters,
-  make,
-});
+/** PyTorch's scatters of single elements. */
+const scattered = (bound: Bound, reduction: string, isFresh = false): Draft =>
+  elements(bound.array("input"), bound.array("index"), bound.array("src"), {
+    ...{ axis: bound.number("dim"), reduction, isFresh },
+  });
+
+const tensorIndexed = (bound: Bound, updates: string, reduction: string): Draft => {
+  const data = bound.array("input");
+  const axis = bound.number("dim");
+  const positive = axis < 0 ? axis + data.shape.length : axis;
+  return slices(data, bound.array("index"), bound.array(updates), positive, reduction);
+};
 
 export const FORMS: readonly Form[] = [
   torch("scatter", "input, dim, index, src|value, reduce", (b) =>
-    elements(b.array("input"), b.array("index"), b.array("src"), {
-      axis: b.number("dim"),
-      reduction: reductionOf(b.word("reduce")),
-    }),
+    scattered(b, reductionOf(b.word("reduce"))),
   ),
-  torch("scatter_add", "input, dim, index, src", (b) =>
-    elements(b.array("input"), b.array("index"), b.array("src"), {
-      axis: b.number("dim"),
-      reduction: "add",
-    }),
-  ),
+  torch("scatter_add", "input, dim, index, src", (b) => scattered(b, "add")),
   torch("scatter_reduce", "input, dim, index, src, reduce, include_self", (b) =>
-    elements(b.array("input"), b.array("index"), b.array("src"), {
-      axis: b.number("dim"),
-      reduction: reductionOf(b.word("reduce")),
-      isFresh: /^false$/i.test(b.word("include_self")),
-    }),
+    scattered(b, reductionOf(b.word("reduce")), /^false$/i.test(b.word("include_self"))),
   ),
   torch("gather", "input, dim, index, sparse_grad", (b) =>
     gatherElements(b.array("input"), b.array("index"), b.number("dim")),
@@ -133,28 +115,13 @@ export const FORMS: readonly Form[] = [
     gather(b.array("input"), b.array("index"), b.number("dim")),
   ),
   torch("index_add index_copy", "input, dim, index, source|tensor, alpha", (b) =>
-    slices(
-      b.array("input"),
-      b.array("index"),
-      b.array("source"),
-      positive(b.number("dim"), b.array("input")),
-      b.name === "index_add" ? "add" : "none",
-    ),
+    tensorIndexed(b, "source", b.name === "index_add" ? "add" : "none"),
   ),
-  torch("index_fill", "input, dim, index, value", (b) =>
-    slices(
-      b.array("input"),
-      b.array("index"),
-      b.array("value"),
-      positive(b.number("dim"), b.array("input")),
-    ),
-  ),
+  torch("index_fill", "input, dim, index, value", (b) => tensorIndexed(b, "value", "none")),
   torch("index_put", "input, indices, values, accumulate", (b) =>
     rowsOrTuples(
       b,
-      "input",
-      "indices",
-      "values",
+      ["input", "indices", "values"],
       /^true$/i.test(b.word("accumulate")) ? "add" : "none",
     ),
   ),
@@ -165,20 +132,16 @@ export const FORMS: readonly Form[] = [
   numpy("take_along_axis", "arr, indices, axis, mode", (b) =>
     gatherElements(b.array("arr"), b.array("indices"), b.number("axis")),
   ),
-  numpy(
-    "take",
-    "a, indices, axis, out, mode",
-    (b) =>
-      b.has("axis")
-        ? gather(b.array("a"), b.array("indices"), b.number("axis"))
-        : {
-            ...gather(flat(b.array("a")), b.array("indices"), 0),
-            remarks: ["Without an axis, take flattens data first."],
-          },
-    true,
+  formsOf("numpy", true)("take", "a, indices, axis, out, mode", (b) =>
+    b.has("axis")
+      ? gather(b.array("a"), b.array("indices"), b.number("axis"))
+      : {
+          ...gather(flat(b.array("a")), b.array("indices"), 0),
+          remarks: ["Without an axis, take flattens data first."],
+        },
   ),
   numpy("add.at subtract.at multiply.at maximum.at minimum.at", "a, indices, b", (b) =>
-    rowsOrTuples(b, "a", "indices", "b", reductionOf(b.name.split(".")[0])),
+    rowsOrTuples(b, ["a", "indices", "b"], reductionOf(b.name.split(".")[0])),
   ),
   tf(
     "tensor_scatter_nd_update tensor_scatter_nd_add tensor_scatter_nd_sub tensor_scatter_nd_max tensor_scatter_nd_min",
@@ -209,15 +172,12 @@ export const FORMS: readonly Form[] = [
     "data, segment_ids, num_segments, name",
     segments,
   ),
-  {
-    library: "jax",
-    names: "ops.segment_sum",
-    parameters: "data, segment_ids, num_segments, indices_are_sorted",
-    make: segments,
-  },
+  formsOf("jax", false)(
+    "ops.segment_sum",
+    "data, segment_ids, num_segments, indices_are_sorted",
+    segments,
+  ),
 ];
-
-const positive = (axis: number, data: Arr): number => (axis < 0 ? axis + data.shape.length : axis);
 
 /** Returns a call's table row: a library function is found by the end of its path, a method by its name. */
 export function formOf(library: string | null, path: string): { form: Form; name: string } | null {
@@ -229,7 +189,7 @@ export function formOf(library: string | null, path: string): { form: Form; name
     for (const form of FORMS) {
       const isThere =
         library === null
-          ? form.isMethod === true
+          ? form.isMethod
           : form.library === library || (library === "jax" && form.library === "numpy");
       if (isThere && form.names.split(" ").includes(name)) return { form, name };
     }

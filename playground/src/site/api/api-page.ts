@@ -4,9 +4,8 @@ import { codeBlock, documentOf, inline, plainText, table } from "../documents/ma
 import { openingOf } from "../documents/opening.ts";
 import { html, type Html } from "../html.ts";
 import { heading, type Find, type Page } from "../layout.ts";
-import type { Kind } from "./declarations.ts";
 import { docstringOf, firstSentence } from "./docstring.ts";
-import type { ApiEntry, Export } from "./exports.ts";
+import type { ApiEntry, Export, Kind } from "./exports.ts";
 import { codeOf, namesFor, programOf, type Names } from "./program.ts";
 
 const GROUPS: readonly { readonly kind: Kind; readonly title: string }[] = [
@@ -21,28 +20,10 @@ const groupId = (title: string): string => `all-${title.toLowerCase()}`;
 /** Returns the file of an entry: `ndscatter/zarr` is `zarr.html`. */
 export const fileOfEntry = (name: string): string => `${name.replace(/^ndscatter\//, "")}.html`;
 
-export function apiPages(entries: readonly ApiEntry[]): Page[] {
-  const homes = homesOf(entries);
-  return [
-    indexPage(entries),
-    ...entries.map((entry) => entryPage(entry, homes, namesFor(entries, entry.name))),
-  ];
-}
-
-/** The page of each declaration, which is the page of the first entry that exports it. */
-type Homes = ReadonlyMap<string, string>;
-
-const keyOf = ({ file, name }: Export): string => `${file} ${name}`;
-
-function homesOf(entries: readonly ApiEntry[]): Homes {
-  const homes = new Map<string, string>();
-  for (const { name, exports } of entries) {
-    for (const one of exports) {
-      if (!homes.has(keyOf(one))) homes.set(keyOf(one), name);
-    }
-  }
-  return homes;
-}
+export const apiPages = (entries: readonly ApiEntry[]): Page[] => [
+  indexPage(entries),
+  ...entries.map((entry) => entryPage(entry, namesFor(entries, entry.name))),
+];
 
 function indexPage(entries: readonly ApiEntry[]): Page {
   return {
@@ -73,14 +54,6 @@ function indexPage(entries: readonly ApiEntry[]): Page {
 /** The pages of an entry point's exports by name; the page of the entry point itself is empty. */
 type Pages = ReadonlyMap<string, string>;
 
-const pagesOf = (entry: string, exports: readonly Export[], homes: Homes): Pages =>
-  new Map(
-    exports.map((one) => {
-      const home = homes.get(keyOf(one)) ?? entry;
-      return [one.name, home === entry ? "" : fileOfEntry(home)];
-    }),
-  );
-
 /** Links the names of exports in a docstring, in backticks or in link tags, to the exports. */
 const linked = (text: string, pages: Pages): string =>
   text
@@ -90,16 +63,18 @@ const linked = (text: string, pages: Pages): string =>
       return page === undefined ? code : `[${code}](${page}#${name})`;
     });
 
-function entryPage({ name, doc, exports }: ApiEntry, homes: Homes, imported: Names): Page {
-  const own = exports.filter((one) => homes.get(keyOf(one)) === name);
-  const others = exports.filter((one) => homes.get(keyOf(one)) !== name);
-  const pages = pagesOf(name, exports, homes);
+function entryPage({ name, doc, exports }: ApiEntry, imported: Names): Page {
+  const own = exports.filter(({ home }) => home === name);
+  const others = exports.filter(({ home }) => home !== name);
+  const pages = new Map(
+    exports.map((one) => [one.name, one.home === name ? "" : fileOfEntry(one.home)]),
+  );
   const { text, examples } = docstringOf(doc);
   const groups = GROUPS.map((group) => ({
     ...group,
     members: own.filter(({ kind }) => kind === group.kind),
   })).filter(({ members }) => members.length > 0);
-  const shared = others.length === 0 ? "" : sharedPart(others, homes);
+  const shared = others.length === 0 ? "" : sharedPart(others);
   return {
     file: `api/${fileOfEntry(name)}`,
     title: name,
@@ -159,26 +134,24 @@ function exportPart(one: Export, pages: Pages, imported: Names): Html {
 }
 
 /** Lists the exports that another entry's page documents. */
-function sharedPart(others: readonly Export[], homes: Homes): Html {
-  const from = new Map<string, Export[]>();
-  for (const one of others) {
-    const home = homes.get(keyOf(one)) ?? "";
-    from.set(home, [...(from.get(home) ?? []), one]);
-  }
+function sharedPart(others: readonly Export[]): Html {
+  const homes = [...new Set(others.map(({ home }) => home))];
   return html`${heading(2, "all-shared", "Shared with other entries")}
-  ${[...from].map(
-    ([home, members]) =>
+  ${homes.map(
+    (home) =>
       html`<p>
           The same as in <a href="${fileOfEntry(home)}"><code>${home}</code></a
           >:
         </p>
         <ul class="names">
-          ${members.map(
-            ({ name }) =>
-              html`<li>
-                <a href="${fileOfEntry(home)}#${name}"><code>${name}</code></a>
-              </li>`,
-          )}
+          ${others
+            .filter((one) => one.home === home)
+            .map(
+              ({ name }) =>
+                html`<li>
+                  <a href="${fileOfEntry(home)}#${name}"><code>${name}</code></a>
+                </li>`,
+            )}
         </ul>`,
   )}`;
 }

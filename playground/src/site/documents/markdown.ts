@@ -11,33 +11,37 @@ export type Addresses = (target: string) => string | null;
 
 const NO_ADDRESSES: Addresses = () => null;
 
-/** Parts of documents that are read as data; their texts are Markdown. */
-export type Block =
-  | { readonly kind: "heading"; readonly level: number; readonly text: string; readonly id: string }
-  | { readonly kind: "table"; readonly head: readonly string[]; readonly rows: readonly string[][] }
-  | { readonly kind: "list"; readonly items: readonly string[] }
-  | { readonly kind: "paragraph"; readonly text: string }
-  | { readonly kind: "code"; readonly text: string };
+/** A table of a document that is read as data; its texts are Markdown. */
+export interface Table {
+  readonly head: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+}
 
 const oneLine = (text: string): string => text.replaceAll(/\s*\n\s*/g, " ").trim();
 
-/** Returns the blocks of a document, without comments. */
-export function blocksOf(document: string): Block[] {
-  const idOf = anchors();
-  return lexer(document).flatMap((token) => blockFrom(token, idOf));
+export const tablesIn = (document: string): Table[] =>
+  lexer(document)
+    .filter(isTable)
+    .map(({ header, rows }) => ({
+      head: header.map(({ text }) => text),
+      rows: rows.map((row) => row.map(({ text }) => text)),
+    }));
+
+/** A paragraph or an item of a list, with the heading above it. */
+export interface Statement {
+  readonly heading: string;
+  readonly id: string;
+  readonly text: string;
 }
 
-function blockFrom(token: Token, idOf: (text: string) => string): Block[] {
-  if (isHeading(token)) {
-    return [{ kind: "heading", level: token.depth, text: token.text, id: idOf(token.text) }];
-  }
-  if (isTable(token)) {
-    const head = token.header.map(({ text }) => text);
-    return [{ kind: "table", head, rows: token.rows.map((row) => row.map(({ text }) => text)) }];
-  }
-  if (isList(token)) return [{ kind: "list", items: token.items.map(({ text }) => oneLine(text)) }];
-  if (token.type === "paragraph") return [{ kind: "paragraph", text: oneLine(token.text) }];
-  return token.type === "code" ? [{ kind: "code", text: token.text }] : [];
+export function statementsIn(document: string): Statement[] {
+  const idOf = anchors();
+  let [heading, id] = ["", ""];
+  return lexer(document).flatMap((token) => {
+    if (isHeading(token)) [heading, id] = [token.text, idOf(token.text)];
+    const parts = isList(token) ? token.items : token.type === "paragraph" ? [token] : [];
+    return parts.map(({ text }) => ({ heading, id, text: oneLine(String(text)) }));
+  });
 }
 
 // Comparing types does not narrow the union of tokens, because one member's type is any string.

@@ -3,7 +3,7 @@
 import { dialects, type Dialect, type DialectAspect, type DialectFact } from "ndscatter";
 import type { Example } from "./calls.ts";
 import type { Family } from "./families.ts";
-import { blocksOf, type Block } from "../documents/markdown.ts";
+import { tablesIn } from "../documents/markdown.ts";
 
 export interface Row {
   readonly dialect: Dialect;
@@ -29,34 +29,36 @@ export function aspectsOf({ isScatter, newest }: Family): readonly DialectAspect
   return reduces ? [...OF_SCATTERS, ...OF_REDUCTIONS] : OF_SCATTERS;
 }
 
-/** Returns the dialects that have the operator, judged by its examples. */
-export function rowsOf(family: Family, examples: readonly Example[], document: string): Row[] {
-  const addresses = addressesIn(document);
-  const form = family.newest.indexForm;
+/** Returns the dialects that have an operator, judged by its examples. */
+export function dialectsWith(examples: readonly Example[]): Dialect[] {
   const has = new Set(
     examples.flatMap(({ elsewhere }) =>
       elsewhere.filter(({ why }) => why !== "missing").map(({ dialect }) => dialect),
     ),
   );
-  return dialects()
-    .filter(({ id }) => has.has(id))
-    .map((dialect) => ({
-      dialect,
-      cells: aspectsOf(family).map((aspect) => {
-        const facts = dialect.facts.filter((fact) => fact.aspect === aspect);
-        const fact =
-          facts.find(({ of }) => of !== null && of === form) ?? facts.find(({ of }) => of === null);
-        if (fact === undefined) return null;
-        const { does, how, of } = fact;
-        const key = `${dialect.id} ${of === null ? aspect : `${aspect}, ${of}`}`;
-        return { does, how, address: addresses.get(key) ?? null };
-      }),
-    }));
+  return dialects().filter(({ id }) => has.has(id));
+}
+
+export function rowsOf(family: Family, examples: readonly Example[], document: string): Row[] {
+  const addresses = addressesIn(document);
+  const form = family.newest.indexForm;
+  return dialectsWith(examples).map((dialect) => ({
+    dialect,
+    cells: aspectsOf(family).map((aspect) => {
+      const facts = dialect.facts.filter((fact) => fact.aspect === aspect);
+      const fact =
+        facts.find(({ of }) => of !== null && of === form) ?? facts.find(({ of }) => of === null);
+      if (fact === undefined) return null;
+      const { does, how, of } = fact;
+      const key = `${dialect.id} ${of === null ? aspect : `${aspect}, ${of}`}`;
+      return { does, how, address: addresses.get(key) ?? null };
+    }),
+  }));
 }
 
 /** Returns the addresses of individual facts, which only the table in `docs/other-systems.md` contains. */
 function addressesIn(document: string): ReadonlyMap<string, string> {
-  const rows = blocksOf(document).flatMap((block) => (isFacts(block) ? block.rows : []));
+  const rows = rowsUnder("dialect", document);
   return new Map(
     rows.flatMap(([dialect, aspect, , , , address]) => {
       const found = /^<(.*)>$/.exec(address ?? "");
@@ -67,18 +69,16 @@ function addressesIn(document: string): ReadonlyMap<string, string> {
   );
 }
 
-const isFacts = (block: Block): block is Block & { kind: "table" } =>
-  block.kind === "table" && block.head[0] === "dialect";
+/** Returns the rows of the tables whose first column has this title. */
+const rowsUnder = (title: string, document: string): (readonly string[])[] =>
+  tablesIn(document).flatMap(({ head, rows }) => (head[0] === title ? rows : []));
 
 /** Returns definitions of an aspect's words, in Markdown: rows of a table in `docs/other-systems.md`. */
 export function wordsFor(
   aspects: readonly DialectAspect[],
   document: string,
 ): readonly (readonly string[])[] {
-  const rows = blocksOf(document).flatMap((block) =>
-    block.kind === "table" && block.head[0] === "aspect" ? block.rows : [],
-  );
-  return rows.filter(([names]) =>
+  return rowsUnder("aspect", document).filter(([names]) =>
     names.split(", ").some((name) => aspects.some((one) => one === name)),
   );
 }

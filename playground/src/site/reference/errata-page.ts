@@ -1,7 +1,7 @@
 /** Lists all errata by operator, with the same rows as the operators' pages. */
 
 import { documentPage } from "../documents/document-page.ts";
-import { blocksOf, inline, plainText, table } from "../documents/markdown.ts";
+import { inline, plainText, table } from "../documents/markdown.ts";
 import type { Library } from "../documents/library.ts";
 import { html, joined } from "../html.ts";
 import type { Page } from "../layout.ts";
@@ -10,19 +10,14 @@ import type { Erratum } from "./errata.ts";
 export function errataPage(library: Library, errata: readonly Erratum[]): Page {
   const page = documentPage(library, "docs/errata.md");
   const addresses = library.addressesFrom("docs/errata.md");
-  const rows = blocksOf(library.textOf("docs/errata.md")).flatMap((block) =>
-    block.kind === "table" ? block.rows : [],
-  );
   const body = html`<h1>${page.title}</h1>
     <p>${page.description}</p>
     ${table(
       ["document", "as printed", "right", "on the page of"],
-      rows.map((row, at) => [
-        ...row.slice(0, 3).map((cell) => inline(cell, addresses)),
+      errata.map(({ id, document, printed, right, concerns }) => [
+        ...[document, printed, right].map((cell) => inline(cell, addresses)),
         joined(
-          errata[at].concerns.map(
-            ({ family }) => html`<a href="${family.file}#${errata[at].id}">${family.name}</a>`,
-          ),
+          concerns.map(({ family }) => html`<a href="${family.file}#${id}">${family.name}</a>`),
           ", ",
         ),
       ]),

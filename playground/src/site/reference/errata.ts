@@ -3,7 +3,7 @@
 import type { OperatorVersion } from "ndscatter";
 import type { Family } from "./families.ts";
 import { slugOf } from "../html.ts";
-import { blocksOf } from "../documents/markdown.ts";
+import { tablesIn } from "../documents/markdown.ts";
 
 export interface Erratum {
   readonly id: string;
@@ -20,7 +20,7 @@ export interface Concern {
 }
 
 export function errataOf(document: string, all: readonly Family[]): Erratum[] {
-  const rows = blocksOf(document).flatMap((block) => (block.kind === "table" ? block.rows : []));
+  const rows = tablesIn(document).flatMap((one) => one.rows);
   const ids = new Map<string, number>();
   return rows.map(([where, printed, right]) => {
     const words = slugOf(`${where} ${printed}`).slice(0, 48).replace(/-$/, "");

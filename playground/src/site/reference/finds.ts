@@ -1,9 +1,9 @@
 /** Lists the places on an operator's page that the search can find. */
 
-import { dialects } from "ndscatter";
 import { plainText } from "../documents/markdown.ts";
 import type { Find } from "../layout.ts";
 import type { Example } from "./calls.ts";
+import { dialectsWith } from "./dialects.ts";
 import type { Erratum } from "./errata.ts";
 import { idOf, numberOf, type Family } from "./families.ts";
 
@@ -13,11 +13,6 @@ export function findsOn(
   errata: readonly Erratum[],
 ): Find[] {
   const of = `${name} (${home})`;
-  const has = new Set(
-    examples.flatMap(({ elsewhere }) =>
-      elsewhere.filter(({ why }) => why !== "missing").map(({ dialect }) => dialect),
-    ),
-  );
   return [
     { kind: "operator", title: name, of: home, id: "", text: newest.summary },
     ...versions.map((version) => ({
@@ -48,14 +43,12 @@ export function findsOn(
       id,
       text: plainText(right),
     })),
-    ...dialects()
-      .filter(({ id }) => has.has(id))
-      .map((dialect) => ({
-        kind: "dialect",
-        title: dialect.id,
-        of,
-        id: `dialect-${dialect.id}`,
-        text: dialect.facts.map(({ aspect, does }) => `${aspect} ${does}`).join(", "),
-      })),
+    ...dialectsWith(examples).map((dialect) => ({
+      kind: "dialect",
+      title: dialect.id,
+      of,
+      id: `dialect-${dialect.id}`,
+      text: dialect.facts.map(({ aspect, does }) => `${aspect} ${does}`).join(", "),
+    })),
   ];
 }

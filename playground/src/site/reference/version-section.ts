@@ -176,25 +176,22 @@ const errataPart = (errata: readonly Erratum[]): Html =>
         )}
       </ul>`;
 
+const OWN = "Example written for this version";
+const OTHERS = {
+  same: "Same result here",
+  other: "Different result here",
+  refused: "Refused here",
+} as const;
+
 /** Groups the examples by their result in this version. */
 function examplesPart(version: OperatorVersion, examples: readonly Example[]): Html {
-  const all = examples.map((example) => {
-    const { sinceVersion } = version;
-    const outcome = example.outcomes.find((one) => one.version === version);
-    return { ...example, outcome, isOwn: example.preset.state.opset === sinceVersion };
-  });
-  const groups = [
-    { title: "Example written for this version", members: all.filter(({ isOwn }) => isOwn) },
-    {
-      title: "Same result here",
-      members: all.filter(({ isOwn, outcome }) => !isOwn && outcome?.is === "same"),
-    },
-    {
-      title: "Different result here",
-      members: all.filter(({ outcome }) => outcome?.is === "other"),
-    },
-    { title: "Refused here", members: all.filter(({ outcome }) => outcome?.is === "refused") },
-  ].filter(({ members }) => members.length > 0);
+  const titleOf = ({ preset, outcomes }: Example): string => {
+    const { is } = outcomes.find((one) => one.version === version) ?? { is: "same" };
+    return preset.state.opset === version.sinceVersion ? OWN : OTHERS[is];
+  };
+  const groups = [OWN, ...Object.values(OTHERS)]
+    .map((title) => ({ title, members: examples.filter((one) => titleOf(one) === title) }))
+    .filter(({ members }) => members.length > 0);
   if (groups.length === 0) return html`<p>None.</p>`;
   return html`<dl class="groups">
     ${groups.map(

@@ -4,7 +4,7 @@ import { factOf, isArray, nearestName, printValue, wrongOption } from "../../../
 import { oneOf, TensorError } from "../../../core/errors.ts";
 import { checkSignal } from "../../boxes/checks.ts";
 import { isUrl } from "../../boxes/file.ts";
-import { STAGE_NAMES } from "./spec.ts";
+import { STAGE_NAMES, type StageName } from "./spec.ts";
 
 /** Throws an `attribute` error unless `folder` is the path of a folder on this machine. */
 export function checkPath(folder: unknown, name = "folder"): void {
@@ -25,7 +25,7 @@ export function checkJob(job: unknown): void {
 
 /** Throws an `attribute` error unless a stage has this name. */
 export function checkStage(name: unknown): void {
-  if (STAGE_NAMES.some((one) => one === name)) return;
+  if (STAGE_NAMES.includes(name as StageName)) return;
   const nearest =
     typeof name === "string" ? (nearestName(name, STAGE_NAMES) ?? undefined) : undefined;
   throw wrongOption("name", oneOf(STAGE_NAMES), name, { allowed: STAGE_NAMES, nearest });

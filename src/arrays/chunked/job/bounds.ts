@@ -103,7 +103,7 @@ function stageDisks(
     ? Math.ceil((onDisk(written, files) / Math.max(1, chunks)) * atOnce) + chunks * NAME
     : onDisk(written, entries);
   const onOutput = isUrl(out.path) ? 0 : output;
-  const texts = 2 * printSpec(spec).length + 3 * (costs?.text ?? 0);
+  const texts = 2 * printSpec(spec).length + 3 * (costs?.textLength() ?? 0);
   return {
     // Besides its file, a task may leave a record of its inputs.
     partition: [onDisk(shuffled, 2 * blocks), 0],

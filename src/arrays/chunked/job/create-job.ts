@@ -24,24 +24,7 @@ export type { JobRequest } from "./request.ts";
  *
  * @example
  * ```ts
- * import { openArray } from "ndscatter/zarr";
- *
- * const [data, indices, updates] = await Promise.all([
- *   openArray("table.zarr"),
- *   openArray("ids.npy"),
- *   openArray("rows.npy"),
- * ]);
- * const request = {
- *   folder: "job",
- *   call: { function: "scatterND", options: { reduction: "add" } },
- *   data,
- *   indices,
- *   updates,
- *   out: { format: "zarr", path: "sums.zarr" },
- *   memory: 2 ** 28,
- *   threads: 1,
- * } as const;
- * const { stages } = await planJob(request);
+ * const { stages } = await planJob(request); // the request of createJob
  * console.log(stages.map(({ name, tasks }) => `${name} ${tasks}`)); // ["partition 1", "apply 2", "finish 1"]
  * ```
  */

@@ -6,7 +6,7 @@
 import { randomBytes } from "node:crypto";
 import { TensorError } from "../../../core/errors.ts";
 import type { ArrayLocation, ChunkedArray } from "../../boxes/array.ts";
-import { isThere, isUrl } from "../../boxes/file.ts";
+import { isEmptyFolder, isThere, isUrl } from "../../boxes/file.ts";
 import { areApart } from "../../boxes/ranges.ts";
 import { ZarrArray } from "../../zarr/array.ts";
 import type { JobParts } from "../stages/budget.ts";
@@ -15,8 +15,8 @@ import type { JobInputs } from "../stages/context.ts";
 import { boundsOf, type JobPlan } from "./bounds.ts";
 import { resolveCall } from "./call-spec.ts";
 import { checkUnclaimed, holdsObjects, readClaim, refusal } from "./claim.ts";
-import { divide, outChunks, typeOf } from "./divide.ts";
-import { costsOfOutput, openLocated, outputExists } from "./open-arrays.ts";
+import { divide, outChunks } from "./divide.ts";
+import { openLocated, outputExists } from "./open-arrays.ts";
 import { chunkingOf, hashOf, type JobRequest } from "./request.ts";
 import { MOST_TASKS, type JobSpec } from "./spec.ts";
 
@@ -69,11 +69,7 @@ export async function describe(given: JobRequest): Promise<Described> {
   checkKind(spec, [data, indices, updates]);
   await checkOutput(spec);
   checkTasks(spec);
-  const costs =
-    out === null
-      ? null
-      : costsOfOutput(out.format, typeOf(parts, spec.out.chunkShape ?? []), data, spec);
-  const { plan, disk } = boundsOf(spec, division, costs);
+  const { plan, disk } = boundsOf(spec, division, division.costsOf(blockShape));
   const isLocal = ![data, indices, updates].some((one) => one && isUrl(one.location.path));
   return {
     plan,
@@ -152,9 +148,10 @@ function checkOthers(out: ArrayLocation, others: readonly (ChunkedArray | undefi
   });
 }
 
-/** Throws an `attribute` error if a new output exists. */
+/** Throws an `attribute` error if a new output exists. An empty folder can become a Zarr array. */
 export async function checkOutput({ out, inPlace }: JobSpec): Promise<void> {
   if (inPlace) return;
+  if (out.format === "zarr" && !isUrl(out.path) && (await isEmptyFolder(out.path))) return;
   if (!(await (isUrl(out.path) ? holdsObjects(out.path) : isThere(out.path)))) return;
   const unfinished = out.format === "zarr" ? await readClaim(out.path) : null;
   const refused = unfinished && (await refusal(out.path, unfinished));

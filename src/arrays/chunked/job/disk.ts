@@ -4,10 +4,7 @@ import { printAmount } from "../../../core/foreign.ts";
 import { TensorError } from "../../../core/errors.ts";
 import * as fs from "node:fs/promises";
 import * as path from "node:path";
-import { isCode, isUrl, withFile, writeFully } from "../../boxes/file.ts";
-import { checkPath } from "./arguments.ts";
-import { removeLeft, temporaryOf } from "./temporary.ts";
-import { CHUNKED } from "../../../core/limits.ts";
+import { isCode, isUrl } from "../../boxes/file.ts";
 import type { JobContext } from "../stages/context.ts";
 import type { JobSpec, StageName } from "./spec.ts";
 
@@ -150,46 +147,5 @@ async function existing(folder: string): Promise<string> {
     const above = path.dirname(folder);
     if (!isCode(error, "ENOENT") || above === folder) throw error;
     return existing(above);
-  }
-}
-
-const PROBE_NAME = ".ndscatter-probe";
-
-/** The size of a write in the disk measurement, in bytes. */
-const PIECE = 2 ** 20;
-
-/**
- * Measures how fast the disk of a folder can be written, in bytes per second. The measurement writes, syncs and removes
- * a file of 128 MB, or a smaller file on a nearly full disk.
- *
- * @param folder a path
- * @throws file system errors
- *
- * @example
- * ```ts
- * const bytesPerSecond = await diskRate(".");
- * console.log(bytesPerSecond > 0); // true
- * ```
- */
-export async function diskRate(folder: string): Promise<number> {
-  checkPath(folder);
-  const there = await existing(folder);
-  await removeLeft(there, PROBE_NAME);
-  const file = temporaryOf(path.join(there, PROBE_NAME));
-  const { free } = await freeSpaceOf(there);
-  const size = Math.max(2 ** 12, Math.min(CHUNKED.probe, Math.floor(free / 4)));
-  // The pieces contain varying numbers, because some file systems do not store zeros.
-  const piece = Uint8Array.from({ length: Math.min(size, PIECE) }, (_, at) => at * 2654435761);
-  try {
-    return await withFile(file, "wx", async (handle) => {
-      const begin = performance.now();
-      for (let at = 0; at < size; at += piece.length) {
-        await writeFully(handle, piece.subarray(0, size - at), at);
-      }
-      await handle.datasync();
-      return (1000 * size) / (performance.now() - begin);
-    });
-  } finally {
-    await fs.rm(file, { force: true });
   }
 }

@@ -5,10 +5,11 @@ import { TensorError } from "../../../core/errors.ts";
 import { CHUNKED } from "../../../core/limits.ts";
 import { DTYPES } from "../../../core/tensor/dtype.ts";
 import { part, printShape, product, sameShape } from "../../../core/tensor/shape.ts";
-import type { ArrayLocation, ArrayType, ChunkedArray, HeldBytes } from "../../boxes/array.ts";
+import type { ArrayLocation, ArrayType, ChunkedArray } from "../../boxes/array.ts";
 import { areContiguous, areWhole, contiguousChunks, Grid } from "../../boxes/grid.ts";
 import { exclusive, readAs } from "../../boxes/slice.ts";
 import { contiguousIn } from "../../npy/array.ts";
+import type { ChunkCosts } from "../../zarr/open.ts";
 import { addressOf } from "../stages/address.ts";
 import { mergeShape } from "../stages/merge-shape.ts";
 import {
@@ -40,6 +41,7 @@ export interface Division {
   /** The number of threads, as far as memory allows, and the maximum memory of a task, in bytes. */
   readonly threads: number;
   readonly taskBytes: number;
+  readonly costsOf: OutputCosts;
 }
 
 /**
@@ -60,8 +62,9 @@ export async function divide(
     return { data, indices, updates, resolved, address, chunksPerTask, isFew };
   };
   const many = partsOf(false);
-  const fitting = fittingBlocks(request, many, chunking);
-  const few = fewUpdates(request, partsOf(true), chunking, fitting);
+  const costsOf = outputCosts(request, many, chunking);
+  const fitting = fittingBlocks(request, many, chunking, costsOf);
+  const few = fewUpdates(request, partsOf(true), chunking, costsOf, fitting);
   const { parts, ...blocksAndBytes } = few ?? { parts: many, ...fitting };
   const { chunksPerTask } = parts;
   const { size: blocks } = new Grid(address.positions, blocksAndBytes.blockShape);
@@ -77,7 +80,7 @@ export async function divide(
     apply: Math.ceil(chunks / chunksPerTask),
     place: updates === undefined ? blocks : null,
   });
-  return { ...blocksAndBytes, parts, chunks, stages };
+  return { ...blocksAndBytes, parts, chunks, stages, costsOf };
 }
 
 /**
@@ -88,13 +91,14 @@ function fewUpdates(
   request: JobRequest,
   parts: JobParts,
   chunking: Chunking | undefined,
+  costsOf: OutputCosts,
   { threads }: Pick<Division, "threads">,
 ): (Pick<Division, "parts" | "threads" | "taskBytes"> & { blockShape: readonly number[] }) | null {
   const { positions } = parts.address;
   const { updates, blockShape, memory } = request;
   const isDivided = updates === undefined || blockShape !== undefined || product(positions) === 0;
   if (isDivided || refusesDuplicates(parts.resolved)) return null;
-  const { sizes, needed } = memoryNeeds(request, parts, chunking);
+  const { sizes, needed } = memoryNeeds(request, parts, chunking, costsOf);
   const bytes = needed(positions);
   const isFew = product(positions) * sizes.position <= CHUNKED.few;
   if (!isFew || bytes > shareOf(memory, threads)) return null;
@@ -106,26 +110,40 @@ export const typeOf = (
   chunkShape: readonly number[],
 ): ArrayType => ({ dtype, shape, chunkShape });
 
-/** Returns the memory of tasks, and a function that computes the memory of the largest task for a block shape. */
-function memoryNeeds(
+/** Returns the costs of a chunk of a new array, given the block shape, or null if data is changed in place. */
+type OutputCosts = (block: readonly number[]) => ChunkCosts | null;
+
+function outputCosts(
   { out, codecs }: JobRequest,
   parts: JobParts,
   chunking: Chunking | undefined,
+): OutputCosts {
+  const { data, updates, address } = parts;
+  if (out === null) return () => null;
+  const costsOf: OutputCosts = (block) => {
+    const type = typeOf(parts, outChunks(out, parts, block, chunking));
+    return costsOfOutput(out.format, type, data, { codecs, chunking });
+  };
+  // Only the chunks of a gather depend on its blocks.
+  if (updates === undefined && chunking === undefined) return costsOf;
+  const common = costsOf(address.positions);
+  return () => common;
+}
+
+/** Returns the memory of tasks, and a function that computes the memory of the largest task for a block shape. */
+function memoryNeeds(
+  { out }: JobRequest,
+  parts: JobParts,
+  chunking: Chunking | undefined,
+  costsOf: OutputCosts,
 ): { sizes: TaskBytes; needed: (block: readonly number[]) => number } {
   const { data, updates, isFew } = parts;
   const isGather = updates === undefined;
   const isCut = isGather && chunking !== undefined;
   const sizes = taskBytes(parts, out?.format === "npy" || isCut);
   const buffer = isCut ? product(outer(chunking)) * DTYPES[data.dtype].bytes : 0;
-  const heldIn = (block: readonly number[]): HeldBytes => {
-    if (out === null) return data.held;
-    const type = typeOf(parts, outChunks(out, parts, block, chunking));
-    return costsOfOutput(out.format, type, data, { codecs, chunking });
-  };
-  // Only the chunks of a gather depend on its blocks.
-  const common = isGather && !isCut ? null : heldIn(parts.address.positions);
   const needed = (block: readonly number[]): number => {
-    const held = common ?? heldIn(block);
+    const held = costsOf(block) ?? data.held;
     const own = heldBy(parts, { ...held, write: held.write + buffer });
     return neededBytes(sizes, own, product(block), isGather, isFew);
   };
@@ -140,12 +158,13 @@ function fittingBlocks(
   request: JobRequest,
   parts: JobParts,
   chunking: Chunking | undefined,
+  costsOf: OutputCosts,
 ): Pick<Division, "threads" | "taskBytes" | "blockShape"> {
   const { memory, threads, blockShape: given } = request;
   const { data, updates, address } = parts;
   const { positions } = address;
   const isCut = updates === undefined && chunking !== undefined;
-  const { sizes, needed } = memoryNeeds(request, parts, chunking);
+  const { sizes, needed } = memoryNeeds(request, parts, chunking, costsOf);
   const cut = isCut ? outer(chunking).slice(0, positions.length) : positions.map(() => 1);
   // Blocks need a minimum size, because each block takes a few milliseconds.
   const few = Math.max(1, Math.floor(LEAST_UPDATES / sizes.position));

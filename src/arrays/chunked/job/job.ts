@@ -62,24 +62,7 @@ export const ALL_FOLDERS: readonly string[] = [...Object.values(FOLDERS), WORKER
  *
  * @example
  * ```ts
- * import { openArray } from "ndscatter/zarr";
- *
- * const [data, indices, updates] = await Promise.all([
- *   openArray("table.zarr"),
- *   openArray("ids.npy"),
- *   openArray("rows.npy"),
- * ]);
- * const request = {
- *   folder: "job",
- *   call: { function: "scatterND", options: { reduction: "add" } },
- *   data,
- *   indices,
- *   updates,
- *   out: { format: "zarr", path: "sums.zarr" },
- *   memory: 2 ** 28,
- *   threads: 1,
- * } as const;
- * await createJob(request);
+ * await createJob(request); // the request of createJob
  * const job = await openJob("job");
  * console.log(job.stages.map(({ name }) => name)); // ["partition", "apply", "finish"]
  * ```
@@ -136,24 +119,7 @@ export const stagesOf = (tasks: {
  *
  * @example
  * ```ts
- * import { openArray } from "ndscatter/zarr";
- *
- * const [data, indices, updates] = await Promise.all([
- *   openArray("table.zarr"),
- *   openArray("ids.npy"),
- *   openArray("rows.npy"),
- * ]);
- * const request = {
- *   folder: "job",
- *   call: { function: "scatterND", options: { reduction: "add" } },
- *   data,
- *   indices,
- *   updates,
- *   out: { format: "zarr", path: "sums.zarr" },
- *   memory: 2 ** 28,
- *   threads: 1,
- * } as const;
- * await createJob(request);
+ * await createJob(request); // the request of createJob
  * const job = await openJob("job");
  * console.log(await remainingTasks(job, "partition")); // [0]
  * await runJob("job", { threads: 0 });
@@ -170,10 +136,11 @@ export async function remainingTasks(job: Job, name: StageName): Promise<number[
   if (name === "finish") return [0];
   const { done, bad } = await listTasks(job.folder, name);
   // Blocks after the first block with a bad index do not affect the job's error.
-  const ends = name === "partition" ? [...bad.keys()] : [];
-  const first = ends.reduce((least, task) => Math.min(least, task), Infinity);
-  const numbers = Array.from({ length: tasks }, (_, task) => task);
-  return numbers.filter((task) => !done.has(task) && !bad.has(task) && task < first);
+  let end = tasks;
+  if (name === "partition") for (const task of bad.keys()) end = Math.min(end, task);
+  const left: number[] = [];
+  for (let task = 0; task < end; task++) if (!done.has(task) && !bad.has(task)) left.push(task);
+  return left;
 }
 
 /** Throws an `attribute` error if an input has changed after a finished task read it. */
@@ -197,24 +164,7 @@ export async function checkUnchanged(
  *
  * @example
  * ```ts
- * import { openArray } from "ndscatter/zarr";
- *
- * const [data, indices, updates] = await Promise.all([
- *   openArray("table.zarr"),
- *   openArray("ids.npy"),
- *   openArray("rows.npy"),
- * ]);
- * const request = {
- *   folder: "job",
- *   call: { function: "scatterND", options: { reduction: "add" } },
- *   data,
- *   indices,
- *   updates,
- *   out: { format: "zarr", path: "sums.zarr" },
- *   memory: 2 ** 28,
- *   threads: 1,
- * } as const;
- * await createJob(request);
+ * await createJob(request); // the request of createJob
  * console.log(await taskRate(await openJob("job"), "partition")); // null
  * ```
  */
@@ -243,24 +193,7 @@ export async function taskRate(job: Job, name: StageName): Promise<number | null
  *
  * @example
  * ```ts
- * import { openArray } from "ndscatter/zarr";
- *
- * const [data, indices, updates] = await Promise.all([
- *   openArray("table.zarr"),
- *   openArray("ids.npy"),
- *   openArray("rows.npy"),
- * ]);
- * const request = {
- *   folder: "job",
- *   call: { function: "scatterND", options: { reduction: "add" } },
- *   data,
- *   indices,
- *   updates,
- *   out: { format: "zarr", path: "sums.zarr" },
- *   memory: 2 ** 28,
- *   threads: 1,
- * } as const;
- * await createJob(request);
+ * await createJob(request); // the request of createJob
  * await runJob("job", { threads: 0 });
  * console.log(await jobFailure(await openJob("job"))); // null
  * ```

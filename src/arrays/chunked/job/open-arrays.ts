@@ -19,13 +19,7 @@ import { isTensorError, malformed, TensorError } from "../../../core/errors.ts";
 import { DTYPES } from "../../../core/tensor/dtype.ts";
 import { product, sameShape } from "../../../core/tensor/shape.ts";
 import type { CreateOptions } from "../../zarr/create.ts";
-import {
-  costsOf,
-  createPending,
-  openArray,
-  openPending,
-  type ChunkCosts,
-} from "../../zarr/open.ts";
+import { costsOf, createPending, openPending, openWith, type ChunkCosts } from "../../zarr/open.ts";
 import { readOnly } from "../../zarr/stores/store.ts";
 import type { JobInputs } from "../stages/context.ts";
 import type { JobSpec } from "./spec.ts";
@@ -44,7 +38,7 @@ export async function openLocated(location: ArrayLocation, guard?: Guard): Promi
     location,
     isFile
       ? await openNpyArray(place, chunkShape)
-      : await openArray(place, { onNote, ...(chunkShape && { chunkShape }) }, guard),
+      : await openWith(place, { onNote, ...(chunkShape && { chunkShape }) }, guard),
   );
 }
 
@@ -164,7 +158,12 @@ export const costsOfOutput = (
   encoding: Encoding,
 ): ChunkCosts =>
   format === "npy"
-    ? { read: 0, write: 0, stored: product(type.chunkShape) * DTYPES[type.dtype].bytes, text: 0 }
+    ? {
+        read: 0,
+        write: 0,
+        stored: product(type.chunkShape) * DTYPES[type.dtype].bytes,
+        textLength: () => 0,
+      }
     : costsOf(encodingOf(type, like, encoding));
 
 export async function openInputs(

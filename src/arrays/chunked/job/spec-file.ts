@@ -97,15 +97,15 @@ export async function findJob(
   if (handle === null) return null;
   const file = specFile(folder);
   try {
-    const text = await readText(handle, file);
+    const text = await inFile(file, readText(handle, file));
     const spec = specOf(text);
     let inputs = opened === undefined ? undefined : Promise.resolve(opened);
     return {
       folder,
       spec,
       inputs: () => (inputs ??= openInputs(spec, guard)),
-      isComplete: () => endsComplete(handle, file),
-      close: () => inFile(file, () => closeFile(handle)),
+      isComplete: () => inFile(file, endsComplete(handle)),
+      close: () => inFile(file, closeFile(handle)),
     };
   } catch (error) {
     await closeFile(handle).catch(() => {});
@@ -158,16 +158,18 @@ export async function isDone(folder: string): Promise<boolean> {
   const handle = await open(folder);
   if (handle === null) return true;
   const file = specFile(folder);
-  return inFile(file, () => endsComplete(handle, file).finally(() => closeFile(handle)));
+  return inFile(
+    file,
+    endsComplete(handle).finally(() => closeFile(handle)),
+  );
 }
 
-const endsComplete = (handle: OpenFile, file: string): Promise<boolean> =>
-  inFile(file, async () => {
-    const { size } = await handle.stat();
-    const end = new Uint8Array(Math.min(END, size));
-    await readFully(handle, end, size - end.length);
-    return COMPLETE.test(new TextDecoder().decode(end));
-  });
+async function endsComplete(handle: OpenFile): Promise<boolean> {
+  const { size } = await handle.stat();
+  const end = new Uint8Array(Math.min(END, size));
+  await readFully(handle, end, size - end.length);
+  return COMPLETE.test(new TextDecoder().decode(end));
+}
 
 /** Marks a job's output as complete. */
 export async function markComplete(folder: string): Promise<void> {

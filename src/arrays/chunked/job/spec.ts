@@ -3,7 +3,7 @@
  * program may have written the file.
  */
 
-import { factOf } from "../../../core/foreign.ts";
+import { factOf, freeze } from "../../../core/foreign.ts";
 import { malformed } from "../../../core/errors.ts";
 import type { ArrayLocation } from "../../boxes/array.ts";
 import type { CreateOptions } from "../../zarr/create.ts";
@@ -82,25 +82,23 @@ export const printSpec = (spec: JobSpec): string =>
 export function parseSpec(text: string): JobSpec {
   const given = parseObject(text);
   checkPackage(given.package);
-  const fields = Object.entries(FIELDS).map(([name, isRight]) => [name, given[name], isRight]);
-  const spec = Object.fromEntries(fields.filter(([, value]) => value !== undefined)) as JobSpec;
-  const areRight = fields.every(([, value, isRight]) => (isRight as Check)(value));
+  const fields: Partial<Record<keyof JobSpec, unknown>> = {};
+  let areRight = true;
+  for (const [name, isRight] of Object.entries(FIELDS) as [keyof JobSpec, Check][]) {
+    if (given[name] !== undefined) fields[name] = given[name];
+    areRight &&= isRight(given[name]);
+  }
+  const spec = fields as JobSpec;
   if (!areRight || !arePartsRight(spec))
     throw malformed("job.json must describe a job of this ndscatter version, but does not");
   // For a change in place, data and the output must be the same part of the array.
-  return frozen<JobSpec>({ ...spec, out: spec.inPlace ? spec.data : spec.out });
+  return Object.freeze({ ...spec, out: spec.inPlace ? spec.data : spec.out });
 }
 
 /** Returns true if the fields of a spec, each of which is right, fit each other. */
 const arePartsRight = ({ data, inPlace, out, planned, stages }: JobSpec): boolean =>
   inPlace === (out.path === data.path) &&
   (planned === undefined || planned.disk.length === stages.length);
-
-/** Freezes a value and its parts, because parsed specs are kept, and callers get them. */
-function frozen<T>(value: T): T {
-  if (typeof value === "object" && value !== null) Object.values(value).forEach(frozen);
-  return Object.freeze(value);
-}
 
 /** Rejects jobs of other package versions, which may divide a call differently or write other files. */
 function checkPackage(made: unknown): void {
@@ -116,7 +114,8 @@ function checkPackage(made: unknown): void {
 function parseObject(text: string): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(text);
-    if (isObject(value) && isShallow(value, DEPTH)) return value;
+    // Parsed specs are kept, and callers get them, so they are frozen.
+    if (isObject(value) && freeze(value, DEPTH)) return value;
   } catch (cause) {
     throw malformed("job.json must be JSON, but is not", {}, { cause });
   }
@@ -127,11 +126,6 @@ function parseObject(text: string): Record<string, unknown> {
  * The maximum nesting depth, because thousands of levels would overflow the stack. Node attributes have three levels.
  */
 const DEPTH = 32;
-
-const isShallow = (value: unknown, levels: number): boolean =>
-  typeof value !== "object" ||
-  value === null ||
-  (levels > 0 && Object.values(value).every((one) => isShallow(one, levels - 1)));
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);

@@ -54,33 +54,32 @@ const NAME = /^[\w.-]{1,100}-\d{1,10}-[\da-f]{6}$/;
  *
  * @example
  * ```ts
- * import { openArray } from "ndscatter/zarr";
- *
- * const [data, indices, updates] = await Promise.all([
- *   openArray("table.zarr"),
- *   openArray("ids.npy"),
- *   openArray("rows.npy"),
- * ]);
- * const request = {
- *   folder: "job",
- *   call: { function: "scatterND", options: { reduction: "add" } },
- *   data,
- *   indices,
- *   updates,
- *   out: { format: "zarr", path: "sums.zarr" },
- *   memory: 2 ** 28,
- *   threads: 1,
- * } as const;
- * await createJob(request);
+ * await createJob(request); // the request of createJob
  * console.log(await workersOf(await openJob("job"))); // []
  * ```
  */
 export async function workersOf(job: Job): Promise<JobWorkerFacts[]> {
   checkJob(job);
+  return readRecords(job, await recordNames(job));
+}
+
+/** Returns true if several processes have renewed their record within the last minute. */
+export async function hasSeveralWorkers(job: Job): Promise<boolean> {
+  const names = await recordNames(job);
+  return names.length > 1 && (await readRecords(job, names)).length > 1;
+}
+
+async function recordNames({ folder }: Job): Promise<string[]> {
+  const found: string[] = [];
+  for (const name of await fs.readdir(path.join(folder, WORKERS)).catch(() => []))
+    if (NAME.test(name) && found.length < MOST_RECORDS) found.push(name);
+  return found;
+}
+
+async function readRecords(job: Job, names: readonly string[]): Promise<JobWorkerFacts[]> {
   const place = path.join(job.folder, WORKERS);
-  const names = await fs.readdir(place).catch(() => []);
   const found: JobWorkerFacts[] = [];
-  for (const name of names.filter((one) => NAME.test(one)).slice(0, MOST_RECORDS)) {
+  for (const name of names) {
     // oxlint-disable-next-line no-await-in-loop -- a few small files
     const read = await readRecord(path.join(place, name)).catch(() => null);
     if (read === null || read.record.job !== job.id) continue;

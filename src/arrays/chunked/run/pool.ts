@@ -68,24 +68,7 @@ interface Pending {
  *
  * @example
  * ```ts
- * import { openArray } from "ndscatter/zarr";
- *
- * const [data, indices, updates] = await Promise.all([
- *   openArray("table.zarr"),
- *   openArray("ids.npy"),
- *   openArray("rows.npy"),
- * ]);
- * const request = {
- *   folder: "job",
- *   call: { function: "scatterND", options: { reduction: "add" } },
- *   data,
- *   indices,
- *   updates,
- *   out: { format: "zarr", path: "sums.zarr" },
- *   memory: 2 ** 28,
- *   threads: 1,
- * } as const;
- * await createJob(request);
+ * await createJob(request); // the request of createJob
  * const pool = startPool({ threads: 0 });
  * await pool.run("job", "partition", 0);
  * await pool.end();
@@ -121,7 +104,7 @@ export function startPoolWith(
   let isOver = false;
   const next = (): void => {
     for (const slot of slots) {
-      while (slot.isFree && waiting.length > 0) {
+      while (slot.task === null && waiting.length > 0) {
         const pending = waiting.shift() as Pending;
         if (pending.signal?.aborted === true) pending.reject(pending.signal.reason);
         else slot.start(pending);
@@ -164,19 +147,16 @@ class Slot {
   readonly #options: WorkerOptions;
   readonly #onFree: () => void;
   #worker: Worker | null = null;
-  #task: Pending | null = null;
+  /** The running task, or null if the thread is free. */
+  task: Pending | null = null;
 
   constructor(options: WorkerOptions, onFree: () => void) {
     this.#options = options;
     this.#onFree = onFree;
   }
 
-  get isFree(): boolean {
-    return this.#task === null;
-  }
-
   start(task: Pending): void {
-    this.#task = task;
+    this.task = task;
     this.#worker ??= this.#make();
     this.#worker.ref();
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread is no window
@@ -196,8 +176,8 @@ class Slot {
       ...(!("bun" in process.versions) && { resourceLimits: { maxYoungGenerationSizeMb: YOUNG } }),
     });
     worker.on("message", ({ error }: ReplyMessage) => {
-      const task = this.#task;
-      this.#task = null;
+      const task = this.task;
+      this.task = null;
       // An idle thread does not keep the process alive.
       worker.unref();
       if (error === undefined) task?.resolve();
@@ -210,9 +190,9 @@ class Slot {
   }
 
   #lose(cause: unknown): void {
-    const task = this.#task;
+    const task = this.task;
     this.#worker = null;
-    this.#task = null;
+    this.task = null;
     const sentence = "a thread ended in the middle of a task";
     task?.reject(new TensorError("engine", sentence, {}, { cause }));
     if (task !== null) this.#onFree();

@@ -94,24 +94,7 @@ export interface WorkOptions extends RunJobOptions {
  *
  * @example
  * ```ts
- * import { openArray } from "ndscatter/zarr";
- *
- * const [data, indices, updates] = await Promise.all([
- *   openArray("table.zarr"),
- *   openArray("ids.npy"),
- *   openArray("rows.npy"),
- * ]);
- * const request = {
- *   folder: "job",
- *   call: { function: "scatterND", options: { reduction: "add" } },
- *   data,
- *   indices,
- *   updates,
- *   out: { format: "zarr", path: "sums.zarr" },
- *   memory: 2 ** 28,
- *   threads: 1,
- * } as const;
- * await createJob(request);
+ * await createJob(request); // the request of createJob
  * const lines: string[] = [];
  * await runJob("job", {
  *   threads: 0,
@@ -220,6 +203,8 @@ async function runStages(
       if (stage.name === "apply" && context.spec.inPlace)
         await checkUnchanged(context, ["partition"]);
       await runStage(context, job, stage, pool, options, freeOf);
+      // Only these stages find bad indices.
+      if (stage.name !== "partition" && stage.name !== "check") continue;
       const failure = await jobFailure(job);
       if (failure === null) continue;
       await abandon(context.spec);
@@ -239,6 +224,7 @@ async function runStage(
   { signal, onProgress, onTask }: WorkOptions,
   freeOf: FreeSpace,
 ): Promise<void> {
+  const { folder, id } = job;
   const left = await remainingTasks(job, name);
   await checkStageDisk(context, name, left.length / Math.max(1, tasks), freeOf);
   const before = tasks - left.length;
@@ -261,8 +247,8 @@ async function runStage(
     signal?.throwIfAborted();
     if (!isDoneElsewhere) {
       const start = performance.now();
-      const runIt = () => pool.run(job.folder, name, task, signal, job.id);
-      await (name === "finish" ? untilListed(job, runIt, signal) : runIt());
+      if (name !== "finish") await pool.run(folder, name, task, signal, id);
+      else await untilListed(job, () => pool.run(folder, name, task, signal, id), signal);
       onTask?.(name, task, (performance.now() - start) / 1000);
     }
     done++;

@@ -12,7 +12,7 @@ import { isCode } from "../../boxes/file.ts";
 import { isTensorError } from "../../../core/errors.ts";
 import { CHUNKED } from "../../../core/limits.ts";
 import { remainingTasks, WORKERS, type Job, type StageName } from "../job/job.ts";
-import { workersOf } from "../job/workers.ts";
+import { hasSeveralWorkers } from "../job/workers.ts";
 
 /** The number of checks for other processes per renewal interval of their records. */
 const LOOKS = 20;
@@ -64,7 +64,8 @@ export async function shareTasks(
       const task = left[next++];
       // Another lane may have taken the last task meanwhile.
       if (task === undefined) return;
-      if (await sharing.claim(task)) await runOne(task).finally(() => sharing.release(task));
+      if (!sharing.isShared) await runOne(task);
+      else if (await sharing.claim(task)) await runOne(task).finally(() => sharing.release(task));
       else claimed.push(task);
     }
     for (let task = claimed.shift(); task !== undefined; task = claimed.shift()) {
@@ -104,15 +105,14 @@ class Sharing {
     if (this.isShared || performance.now() < this.#next) return false;
     this.#wait = Math.min(2 * this.#wait, CHUNKED.record / LOOKS);
     this.#next = performance.now() + this.#wait;
-    const { length } = await workersOf(this.#job);
-    if (length < 2 || this.isShared) return false;
+    if (!(await hasSeveralWorkers(this.#job)) || this.isShared) return false;
     this.isShared = true;
     return true;
   }
 
   /** Claims a task. Returns false if another process has claimed it. */
   async claim(task: number): Promise<boolean> {
-    if (!this.isShared || this.#stage === "finish") return true;
+    if (this.#stage === "finish") return true;
     try {
       // A link could lead out of the job's folder.
       if (!(await fs.lstat(path.join(this.#job.folder, WORKERS))).isDirectory()) return true;

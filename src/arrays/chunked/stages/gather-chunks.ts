@@ -3,6 +3,7 @@
 import { CHUNKED } from "../../../core/limits.ts";
 import { DTYPES } from "../../../core/tensor/dtype.ts";
 import { product } from "../../../core/tensor/shape.ts";
+import type { RowRuns } from "../../boxes/array.ts";
 import { checkRows, readData, renumber, type ChunkTask } from "./chunk-task.ts";
 import { isReadByRows, isSmall } from "./budget.ts";
 import { fileOf, ROWS, splitShape, type JobContext } from "./context.ts";
@@ -154,14 +155,6 @@ async function readRows(
   }
 }
 
-/** Consecutive coordinates on a chunk's first axis. In memory, spans follow one another. */
-interface Span {
-  readonly first: number;
-  readonly count: number;
-  /** The total number of coordinates in all preceding spans. */
-  readonly before: number;
-}
-
 /** The elements that a gather needs from a chunk, and maybe others. */
 interface Wanted {
   readonly bytes: Uint8Array;
@@ -189,49 +182,50 @@ export async function readWanted(
   // Per coordinate on the first axis, `step` is the number of bytes, and `ofPlace` the number of rows.
   const step = size / length;
   const ofPlace = product(splitShape(rest, address.addressed - 1).lead);
-  const wanted = new Set<number>();
+  const places = new Uint32Array(entries);
+  let visited = 0;
   await visit((rows) => {
-    for (const row of rows) wanted.add(Math.floor(row / ofPlace));
+    for (let p = 0; p < rows.length; p++) places[visited++] = Math.floor(rows[p] / ofPlace);
   });
-  const spans = spansOf(Uint32Array.from(wanted).sort(), Math.ceil(gap / step));
-  const { before, count } = spans[spans.length - 1];
-  const bytes = memory.bytes("data", (before + count) * step);
-  const boxes = spans.map((span) => ({
-    start: [box.start[0] + span.first, ...box.start.slice(1)],
-    shape: [span.count, ...rest],
-    into: bytes.subarray(span.before * step, (span.before + span.count) * step),
-  }));
-  if (array.readBoxes !== undefined) await array.readBoxes(boxes);
-  else await inGroups(boxes, ({ start, shape, into }) => array.readBytes(start, shape, into));
-  return { bytes, moveRows: (rows) => moveToSpans(rows, spans, ofPlace) };
+  const runs = runsOf(places.sort(), Math.ceil(gap / step));
+  const bytes = memory.bytes("data", runs.total * step);
+  await array.readRows(box.start, box.shape, runs, bytes);
+  return { bytes, moveRows: (rows) => moveToRuns(rows, runs, ofPlace) };
 }
 
-/** Groups sorted coordinates into spans with gaps of at least `gap` between them. */
-function spansOf(places: Uint32Array, gap: number): Span[] {
-  const spans: Span[] = [];
-  let before = 0;
+/** Runs of coordinates on a chunk's first axis. In memory, runs follow one another. */
+interface Runs extends RowRuns {
+  /** The number of coordinates in all preceding runs, and in all runs. */
+  readonly before: Uint32Array;
+  readonly total: number;
+}
+
+/** Groups sorted coordinates into runs with gaps of at least `gap` between them. */
+function runsOf(places: Uint32Array, gap: number): Runs {
+  const [starts, counts, before] = [0, 1, 2].map(() => new Uint32Array(places.length));
+  let [runs, total] = [0, 0];
   for (let i = 0, start = 0; i < places.length; i++) {
     if (i + 1 < places.length && places[i + 1] - places[i] < gap) continue;
-    const first = places[start];
-    const count = places[i] + 1 - first;
-    spans.push({ first, count, before });
-    before += count;
+    starts[runs] = places[start];
+    counts[runs] = places[i] + 1 - places[start];
+    before[runs] = total;
+    total += counts[runs++];
     start = i + 1;
   }
-  return spans;
+  const cut = (list: Uint32Array): Uint32Array => list.subarray(0, runs);
+  return { starts: cut(starts), counts: cut(counts), before: cut(before), total };
 }
 
-/** Converts rows of a chunk to rows of the spans in memory. */
-function moveToSpans(rows: Uint32Array, spans: readonly Span[], ofPlace: number): void {
+/** Converts rows of a chunk to rows of the runs in memory. */
+function moveToRuns(rows: Uint32Array, { starts, before }: Runs, ofPlace: number): void {
   for (let p = 0; p < rows.length; p++) {
     const place = Math.floor(rows[p] / ofPlace);
     let low = 0;
-    for (let high = spans.length; high - low > 1;) {
+    for (let high = starts.length; high - low > 1;) {
       const middle = (low + high) >> 1;
-      if (spans[middle].first <= place) low = middle;
+      if (starts[middle] <= place) low = middle;
       else high = middle;
     }
-    const { first, before } = spans[low];
-    rows[p] -= (first - before) * ofPlace;
+    rows[p] -= (starts[low] - before[low]) * ofPlace;
   }
 }

@@ -37,7 +37,8 @@ function groupOf(task: number): string {
   return group === 0 ? "" : path.join(groupOf(group), `${group}k`);
 }
 
-const isGroup = (name: string): boolean => /^\d+k$/.test(name);
+/** The names of folders with the files of later tasks. */
+const GROUP = /^\d+k$/;
 
 export const taskFile = ({ folder, isFlat }: TaskFolder, stage: string, task: number): string =>
   path.join(folder, stage, isFlat === true ? "" : groupOf(task), String(task));
@@ -45,14 +46,19 @@ export const taskFile = ({ folder, isFlat }: TaskFolder, stage: string, task: nu
 /** Returns the folder of the job to which a task's file belongs. */
 export function jobFolderOf(file: string): string {
   const folder = path.dirname(file);
-  return isGroup(path.basename(folder)) ? jobFolderOf(folder) : path.dirname(folder);
+  return GROUP.test(path.basename(folder)) ? jobFolderOf(folder) : path.dirname(folder);
 }
 
 /** Lists the files of tasks in a stage's folder. */
 export async function taskFilesIn(place: string): Promise<string[]> {
-  const names = await fs.readdir(place);
-  const groups = names.filter(isGroup).map((name) => taskFilesIn(path.join(place, name)));
-  return [...names.map((name) => path.join(place, name)), ...(await Promise.all(groups)).flat()];
+  const found: string[] = [];
+  const below: Promise<string[]>[] = [];
+  for (const name of await fs.readdir(place)) {
+    const file = path.join(place, name);
+    found.push(file);
+    if (GROUP.test(name)) below.push(taskFilesIn(file));
+  }
+  return below.length === 0 ? found : [...found, ...(await Promise.all(below)).flat()];
 }
 
 /** Lists the folders of the later tasks of all stages. A folder precedes those in it. */
@@ -72,5 +78,5 @@ export async function areMissing([first]: readonly string[]): Promise<boolean> {
     if (isCode(error, "ENOENT")) return null;
     throw placeError(error);
   });
-  return names !== null && !names.some(isGroup);
+  return names !== null && !names.some((name) => GROUP.test(name));
 }

@@ -163,17 +163,26 @@ async function decodeStep(
   throw malformed(sentence, { got });
 }
 
+/** Throws a `malformed-file` error unless the bytes of an uncompressed chunk are as many as its elements take. */
+export function checkSize(
+  { storedShape, width }: Pipeline,
+  { size: got }: Source,
+  where: string,
+): void {
+  const size = product(storedShape) * width;
+  if (got === size) return;
+  throw malformed(`${where} has ${printCount(got, "byte")}, but its elements take ${size}`, {
+    got,
+  });
+}
+
 async function readElements(
   pipeline: Pipeline,
   source: Source,
   { where, buffers, box, into }: Reading,
 ): Promise<void> {
   const { dtype, width, storedShape, bigEndian } = pipeline;
-  const size = product(storedShape) * width;
-  if (source.size !== size) {
-    const got = printCount(source.size, "byte");
-    throw malformed(`${where} has ${got}, but its elements take ${size}`, { got: source.size });
-  }
+  checkSize(pipeline, source, where);
   const { shape } = box;
   const bytes = product(shape) * width;
   const isChanged = needsChange(dtype, bigEndian);

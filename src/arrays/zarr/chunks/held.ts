@@ -17,10 +17,11 @@ export function heldBytes(
   const isRagged = shape.some((dim, axis) => dim % chunkShape[axis] !== 0);
   const areRows = sameShape(chunkShape.slice(1), shape.slice(1));
   const isDirect = pipeline.isPlain && areRows;
+  const sizes = sizesOf(pipeline);
   return {
-    read: decoding(pipeline, atOnce) - (isDirect ? size : 0),
+    read: decoding(pipeline, sizes, atOnce) - (isDirect ? size : 0),
     // For padding, a chunk at the end of an axis is copied.
-    write: encoding(pipeline) + (isDirect || !isRagged ? 0 : size),
+    write: encoding(pipeline, sizes) + (isDirect || !isRagged ? 0 : size),
   };
 }
 
@@ -31,23 +32,22 @@ function sizesOf(pipeline: Pipeline): number[] {
   return sizes;
 }
 
-function decoding(pipeline: Pipeline, atOnce: number): number {
+function decoding(pipeline: Pipeline, sizes: readonly number[], atOnce: number): number {
   const { compression, order, shards, shape, width } = pipeline;
-  const sizes = sizesOf(pipeline);
   const steps = compression.map(
     ({ held }, at) => sizes[at] + sizes[at + 1] + held.decode(sizes[at]),
   );
   const turned = order === null ? 0 : product(shape) * width;
   // From an uncompressed chunk, whole rows are read even if the box covers only part of each row.
   if (shards === null) return (steps.length === 0 ? sizes[0] : Math.max(...steps)) + turned;
-  const inner = Math.min(shards.count, atOnce) * decoding(shards.inner, atOnce);
+  const inner =
+    Math.min(shards.count, atOnce) * decoding(shards.inner, sizesOf(shards.inner), atOnce);
   return Math.max(sizes[0] + inner, ...steps) + turned;
 }
 
-function encoding(pipeline: Pipeline): number {
+function encoding(pipeline: Pipeline, sizes: readonly number[]): number {
   const { bigEndian, compression, order, shards, shape, width } = pipeline;
   const size = product(shape) * width;
-  const sizes = sizesOf(pipeline);
   // If the array has no shards, the first codec reads the chunk directly, without a copy.
   const steps = compression.map(
     ({ held }, at) =>
@@ -57,6 +57,6 @@ function encoding(pipeline: Pipeline): number {
   if (shards === null) return Math.max(0, ...steps) + turned;
   // The peak is either the parts of the shard and one inner chunk, or the joined parts.
   const { inner } = shards;
-  const parts = sizes[0] + product(inner.shape) * width + encoding(inner);
+  const parts = sizes[0] + product(inner.shape) * width + encoding(inner, sizesOf(inner));
   return Math.max(parts, ...steps.map((step) => step + sizes[0])) + turned;
 }

@@ -221,50 +221,41 @@ export function scaledExactly(
   });
 }
 
-/** Decodes `cast_value`. */
+/** Decodes `cast_value`. Values that need rounding are rounded to nearest, ties to even, or refused. */
 export function castExactly(
   bytes: Uint8Array,
   stored: DType,
   dtype: DType,
-  { rounding, range, map }: Casting,
+  { rounding, range }: Casting,
 ): Uint8Array {
   const range64 = integerRange(dtype);
   const limits = isWide(dtype) ? range64 : (range64?.map(Number) ?? null);
-  const round = ROUND[rounding];
   const nearest = rounderOf(limits === null ? dtype : "float64");
+  const checkExact = (near: Scalar, value: Scalar): void => {
+    // A bigint is compared exactly, and comparisons with NaN are false.
+    if (rounding !== "nearest-even" && near >= value !== near <= value)
+      throw new OtherKind(`rounding ${rounding} to ${dtype} is not supported`);
+  };
   return mapElements(bytes, stored, dtype, (value) => {
-    if (map.has(value)) return map.get(value) as Scalar;
     if (limits === null) {
       const wide = wideFloat(value, dtype);
       const near = nearest(wide);
-      // True if `near` differs from `value`: a bigint is compared exactly, and comparisons with NaN are false.
-      const isRounded = near >= value !== near <= value;
-      if (rounding !== "nearest-even" && isRounded) {
-        throw new OtherKind(`rounding ${rounding} to ${dtype} is not supported`);
-      }
+      checkExact(near, value);
       const isLost = !Number.isFinite(near) && Number.isFinite(wide);
       if (isLost && range === "error") throw notA(value, dtype);
       return near;
     }
     if (typeof value === "number" && !Number.isFinite(value)) throw notA(value, dtype);
-    const whole = typeof value === "bigint" ? value : round(value);
+    const whole = typeof value === "bigint" ? value : nearestEven(value);
+    checkExact(whole, value);
     const [low, high] = limits;
     if ((whole >= low && whole <= high) || range === "error") return exactInteger(whole);
     return range === "wrap" ? wrap(whole, dtype) : whole < low ? low : high;
   });
 }
 
-const ROUND: Readonly<Record<Casting["rounding"], (value: number) => number>> = {
-  "nearest-even": (value) => {
-    const low = Math.floor(value);
-    const part = value - low;
-    return part < 0.5 || (part === 0.5 && low % 2 === 0) ? low : low + 1;
-  },
-  "towards-zero": Math.trunc,
-  "towards-positive": Math.ceil,
-  "towards-negative": Math.floor,
-  "nearest-away": (value) => {
-    const whole = Math.trunc(value);
-    return Math.abs(value - whole) < 0.5 ? whole : whole + Math.sign(value);
-  },
-};
+function nearestEven(value: number): number {
+  const low = Math.floor(value);
+  const part = value - low;
+  return part < 0.5 || (part === 0.5 && low % 2 === 0) ? low : low + 1;
+}

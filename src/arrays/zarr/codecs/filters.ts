@@ -7,8 +7,8 @@
 import { factOf, printValue } from "../../../core/foreign.ts";
 import { DTYPES, isUnsigned, rowOf, type DType } from "../../../core/tensor/dtype.ts";
 import { parseDataType, parseElement, parseNumpyType } from "../data-types.ts";
-import { isList, type Json, type JsonObject } from "../json.ts";
-import { objectIn, oneOf, unsupportedCodec, wrongField } from "../fields.ts";
+import type { Json, JsonObject } from "../json.ts";
+import { oneOf, unsupportedCodec, wrongField } from "../fields.ts";
 import { broken, makeFixedCodec, type ByteCodec } from "./byte-codec.ts";
 
 type Steps = typeof import("./filter-steps.ts");
@@ -104,10 +104,7 @@ export const FILTERS: Readonly<Record<string, FilterRow | undefined>> = Object.a
         return { decode: (steps, bytes) => steps.scaledExactly(bytes, dtype, by, plus) };
       },
     },
-    cast_value: {
-      keys: ["data_type", "rounding", "out_of_range", "scalar_map"],
-      filter: makeCast,
-    },
+    cast_value: { keys: ["data_type", "rounding", "out_of_range"], filter: makeCast },
   } satisfies Record<string, FilterRow>,
 );
 
@@ -115,31 +112,25 @@ function makeCast(configuration: JsonObject, dtype: DType, where: string): Work 
   checkKeys("cast_value", configuration, where);
   const stored = parseDataType(configuration.data_type, where);
   for (const one of [dtype, stored]) checkNumeric("cast_value", one, where);
-  const { rounding: round = ROUNDINGS[0], out_of_range: range = "error" } = configuration;
-  const settings = {
-    rounding: oneOf(round, "rounding of cast_value", ROUNDINGS, where),
-    range: oneOf(range, "out_of_range of cast_value", ["error", "clamp", "wrap"], where),
-    map: mapOf(configuration.scalar_map, stored, dtype, where),
-  };
+  const { rounding: round = ROUNDINGS[0], out_of_range: outside = "error" } = configuration;
+  const rounding = oneOf(round, "rounding of cast_value", ROUNDINGS, where);
+  const allowed = ["error", "clamp", "wrap"] as const;
+  const range = oneOf(outside, "out_of_range of cast_value", allowed, where);
   return {
     dtype: stored,
-    decode: (steps, bytes) => steps.castExactly(bytes, stored, dtype, settings),
+    decode: (steps, bytes) => steps.castExactly(bytes, stored, dtype, { rounding, range }),
   };
 }
 
 const ROUNDINGS = [
   "nearest-even",
-  "towards-zero",
-  "towards-positive",
-  "towards-negative",
-  "nearest-away",
+  ...(["towards-zero", "towards-positive", "towards-negative", "nearest-away"] as const),
 ] as const;
 
 /** The settings of `cast_value` for decoding. */
 export interface Casting {
   readonly rounding: (typeof ROUNDINGS)[number];
   readonly range: "error" | "clamp" | "wrap";
-  readonly map: ReadonlyMap<unknown, unknown>;
 }
 
 export const isFilter = (name: string): boolean => FILTERS[name] !== undefined;
@@ -236,28 +227,3 @@ function checkKeys(name: string, configuration: JsonObject, where: string): void
   const sentence = `the codec ${name} of ${where} has the setting ${printValue(other)}, which is not supported`;
   throw unsupportedCodec(sentence, where, { got: other });
 }
-
-/** Returns the values that decoding replaces. Of a repeated key, the first value counts. */
-function mapOf(
-  value: Json | undefined,
-  stored: DType,
-  dtype: DType,
-  where: string,
-): ReadonlyMap<unknown, unknown> {
-  const { decode = [] } = value === undefined ? {} : objectIn(value, "scalar_map", where);
-  const arePairs = isList(decode) && decode.every((pair) => isList(pair) && pair.length === 2);
-  if (!arePairs) throw wrongField("scalar_map", where, "an object of lists of pairs", value);
-  if (decode.length > MOST_MAPPED) {
-    const sentence = `the scalar_map of ${where} has more than ${MOST_MAPPED} pairs`;
-    throw unsupportedCodec(sentence, where, { key: "scalar_map", limit: MOST_MAPPED });
-  }
-  const parse = (type: DType, one: Json): number | bigint =>
-    parseElement(type, one, where, "scalar_map");
-  const entries = (decode as readonly (readonly Json[])[]).map(
-    ([from, to]) => [parse(stored, from), parse(dtype, to)] as const,
-  );
-  return new Map(entries.toReversed());
-}
-
-/** The maximum length of a scalar map; real maps have a few entries. */
-const MOST_MAPPED = 65_536;

@@ -9,16 +9,12 @@ import { Silence, textOf } from "./silence.ts";
 /** The maximum number of characters that are read from an error response; those of S3 have a few hundred. */
 const MOST = 16_384;
 
-/**
- * The maximum difference, in ms, between the time of a request and the server's time, beyond which S3 refuses requests.
- */
-const MOST_SKEW = 15 * 60_000;
-
 const BY_CODE: Readonly<Record<string, string>> = {
   AuthorizationHeaderMalformed: "check the region and the access key",
   ExpiredToken: "the session token or the URL has expired",
   InvalidAccessKeyId: "the server does not know the access key id",
   InvalidToken: "the session token is wrong, or belongs to other keys",
+  RequestTimeTooSkewed: "the local clock differs from the server's clock; set the local clock",
   SignatureDoesNotMatch:
     "the server computes a different signature; check the secret access key and the region",
 };
@@ -57,18 +53,11 @@ async function adviceOf(response: Response): Promise<string> {
       : `the bucket is in the region ${region}; set the region`;
   }
   if (status !== 400 && status !== 401 && status !== 403) return "";
-  const skew = Date.parse(headers.get("date") ?? "") - Date.now();
-  if (code === "RequestTimeTooSkewed" || Math.abs(skew) > MOST_SKEW) return printSkew(skew);
   if (code === "AuthorizationHeaderMalformed" && region !== null) {
     return `the bucket is in the region ${region}; set the region`;
   }
   return BY_CODE[code] ?? (status === 400 ? "" : DENIED);
 }
-
-const printSkew = (skew: number): string =>
-  Number.isNaN(skew)
-    ? "the local clock differs from the server's clock; set the local clock"
-    : `the local clock is ${Math.round(Math.abs(skew) / 60_000)} minutes ${skew > 0 ? "behind" : "ahead of"} the server's clock; set the local clock`;
 
 export const isRedirect = (status: number): boolean => [301, 302, 303, 307, 308].includes(status);
 

@@ -14,11 +14,12 @@ import {
   openFile,
   printState,
   readFully,
+  readRanges,
   withFile,
   writeFully,
 } from "../../boxes/file.ts";
 import type { Guard } from "../../boxes/guard.ts";
-import { files, type OpenFile } from "../../boxes/files.ts";
+import { files, quickFiles, type OpenFile } from "../../boxes/files.ts";
 import { moduleOfNode } from "../../boxes/node.ts";
 import { FILES, ZARR } from "../../../core/limits.ts";
 import { join, lengthOf } from "../codecs/gzip.ts";
@@ -52,21 +53,22 @@ async function openSource(file: string, isForMany = false): Promise<Source | nul
   const handle = await ifThere(() => openFile(file, "r", isForMany));
   if (handle === null) return null;
   try {
-    const stat = await inFile(file, () => handle.stat());
+    const stat = await inFile(file, handle.stat());
     // A folder at the path of a chunk does not count as a chunk.
     if (stat.isFile())
       return {
         size: stat.size,
         bytes: null,
         state: printState(stat),
-        read: (offset, into) => inFile(file, () => readFully(handle, into, offset)),
-        close: () => inFile(file, () => closeFile(handle)),
+        read: (offset, into) => inFile(file, readFully(handle, into, offset)),
+        readRanges: (ranges, into) => inFile(file, readRanges(handle, ranges, into)),
+        close: () => inFile(file, closeFile(handle)),
       };
   } catch (error) {
     await closeFile(handle).catch(() => {});
     throw error;
   }
-  await inFile(file, () => closeFile(handle));
+  await inFile(file, closeFile(handle));
   return memorySource(new Uint8Array(0));
 }
 
@@ -150,10 +152,10 @@ export class FileStore implements ArrayStore {
   readonly concurrency = ZARR.requests;
   readonly staging: Staging;
 
-  readonly #guard: Guard;
+  readonly #guard: Guard | undefined;
 
   /** `guard` is called before a file is opened, written or removed. */
-  constructor(folder: string, guard: Guard = async () => {}) {
+  constructor(folder: string, guard?: Guard) {
     this.path = path.resolve(folder);
     this.#guard = guard;
     this.staging = new FileStaging(this);
@@ -165,17 +167,15 @@ export class FileStore implements ArrayStore {
   }
 
   /** Returns the path from which a key is read. Throws the error of the guard. */
-  async fileToRead(key: string): Promise<string> {
+  fileToRead(key: string): string | Promise<string> {
     const file = this.fileOf(key);
-    await this.#guard(file);
-    return file;
+    return this.#guard === undefined ? file : this.#guard(file).then(() => file);
   }
 
   /** Returns the path of a key for replacing or removing the file, which does not follow links. */
-  async fileToWrite(key: string): Promise<string> {
+  fileToWrite(key: string): string | Promise<string> {
     const file = this.fileOf(key);
-    await this.#guard(path.dirname(file));
-    return file;
+    return this.#guard === undefined ? file : this.#guard(path.dirname(file)).then(() => file);
   }
 
   async open(key: string, isForMany = false): Promise<Source | null> {
@@ -194,7 +194,7 @@ export class FileStore implements ArrayStore {
 
   async stateOf(key: string): Promise<string> {
     const file = await this.fileToRead(key);
-    const stat = await ifThere(() => files.stat(file));
+    const stat = await ifThere(() => quickFiles.stat(file));
     return stat === null ? "" : printState(stat);
   }
 
@@ -260,7 +260,7 @@ class FileStaging implements Staging {
     this.#store = store;
   }
 
-  #file(name: string): Promise<string> {
+  #file(name: string): string | Promise<string> {
     return this.#store.fileToWrite(`${STAGING}/${name}`);
   }
 

@@ -4,6 +4,7 @@
  */
 
 import { newBytes } from "../chunks/buffers.ts";
+import type { Ranges } from "../../boxes/runs.ts";
 import { factOf, printValue } from "../../../core/foreign.ts";
 import { TensorError } from "../../../core/errors.ts";
 
@@ -18,6 +19,8 @@ export interface Source {
   readonly bytes: Uint8Array | null;
   /** Fills `into` with bytes, beginning at `offset`. Callers must check the range against `size`. */
   read(offset: number, into: Uint8Array): Promise<void>;
+  /** Fills `into` with byte ranges, one after another. Absent unless the source is a file. */
+  readRanges?(ranges: Ranges, into: Uint8Array): Promise<void>;
   /** Text that changes with a file, which must not stay open; absent if the source itself notices a change. */
   readonly state?: string;
   close(): Promise<void>;

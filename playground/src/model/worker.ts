@@ -1,0 +1,29 @@
+/** The worker that runs a model. It keeps the nodes with their tensors, because the page shows one at a time. */
+
+import { check, cure, type Run } from "./check-model.ts";
+import type { FromWorker, ToWorker } from "./messages.ts";
+import { createSession } from "./runtime.ts";
+import { shownNode } from "./shown-node.ts";
+
+const tell = (message: FromWorker): void => postMessage(message);
+const onProgress = (sentence: string, share: number | null = null): void =>
+  tell({ is: "progress", sentence, share });
+
+let run: Run | null = null;
+
+async function answer(message: ToWorker): Promise<void> {
+  if (message.ask === "check") {
+    run = await check(message.files, createSession, onProgress);
+    tell({ is: "checked", checked: run.checked });
+  } else if (run !== null && message.ask === "show") {
+    const { row } = message;
+    tell({ is: "shown", row, shown: await shownNode(run.nodes[row], createSession) });
+  } else if (run !== null) tell({ is: "cured", cure: await cure(run, createSession, onProgress) });
+}
+
+addEventListener("message", ({ data }: MessageEvent<ToWorker>) => {
+  answer(data).catch((error: unknown) => {
+    const sentence = error instanceof Error ? error.message : String(error);
+    tell({ is: "failed", sentence });
+  });
+});

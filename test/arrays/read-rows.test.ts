@@ -1,0 +1,81 @@
+/** Runs of rows of a box, in any file: what is read is what a read of the box has at these rows. */
+
+import assert from "node:assert/strict";
+import * as fs from "node:fs";
+import * as path from "node:path";
+import { test } from "node:test";
+import type { ChunkedArray } from "../../src/arrays/boxes/array.ts";
+import { DTYPES, type DType } from "../../src/core/tensor/dtype.ts";
+import { product } from "../../src/core/tensor/shape.ts";
+import { bytesOf } from "../../src/core/tensor/storage.ts";
+import type { Tensor } from "../../src/core/tensor/tensor.ts";
+import { createArray, openArray } from "../../src/entries/zarr.ts";
+import { caseCount } from "../support/cases.ts";
+import { makeHome } from "../support/job-files.ts";
+import { setLimits } from "../support/limits.ts";
+import { npyOf, ORDERS } from "../support/npy-file.ts";
+import { randomFrom, randomTensor, type Random } from "../support/random.ts";
+import { assertRejected } from "../support/refusal.ts";
+
+const TYPES: readonly DType[] = ["uint8", "bool", "int4", "float16", "float32", "complex128"];
+
+/** Stores a tensor in some format, or as a part of a larger array. */
+async function stored(random: Random, file: string, values: Tensor): Promise<ChunkedArray> {
+  const { dtype, shape } = values;
+  if (dtype !== "int4" && random(2) === 0) {
+    fs.writeFileSync(`${file}.npy`, npyOf(values, ORDERS[random(ORDERS.length)]));
+    return openArray(`${file}.npy`);
+  }
+  const chunkShape = shape.map((dim) => 1 + random(dim + 2));
+  const bytes = { name: "bytes", configuration: { endian: "big" } };
+  const codecs = [[], [], [bytes], ["crc32c"]][random(4)];
+  const array = await createArray(`${file}.zarr`, { dtype, shape, chunkShape, codecs });
+  if (random(5) > 0) await array.write(values);
+  return random(3) === 0 ? array.slice([1, null]) : array;
+}
+
+const upTo = (length: number): number[] => [...Array(length).keys()];
+
+test("runs of rows are the rows of a box", async () => {
+  const home = makeHome();
+  for (let turn = 0; turn < caseCount(300); turn++) {
+    const random = randomFrom(9100 + turn);
+    const shape = Array.from({ length: 1 + random(3) }, () => 2 + random(8));
+    const values = randomTensor(TYPES[random(TYPES.length)], shape, random);
+    // Reads block, take promises, or do either.
+    const restore = setLimits({ FILES: { short: [0, 8, 1e9][random(3)], turn: random(2) } });
+    try {
+      const array = await stored(random, path.join(home, String(turn)), values);
+      const start = array.shape.map((dim) => random(dim));
+      const own = array.shape.map((dim, axis) => 1 + random(dim - start[axis]));
+      const rows = upTo(own[0]).filter(() => random(3) > 0);
+      const firsts = rows.filter((row) => !rows.includes(row - 1) || random(4) === 0);
+      const ends = [...firsts.slice(1), own[0]];
+      const counts = firsts.map((row, i) => rows.filter((at) => at >= row && at < ends[i]).length);
+      const runs = { starts: Uint32Array.from(firsts), counts: Uint32Array.from(counts) };
+      const step = product(own, 1) * DTYPES[values.dtype].bytes;
+      const into = new Uint8Array(rows.length * step + 3).fill(7);
+      await array.readRows(start, own, runs, into);
+      const box = bytesOf((await array.read(start, own)).data as Uint8Array);
+      const expected = rows.flatMap((row) => [...box.subarray(row * step, (row + 1) * step)]);
+      assert.deepEqual([...into], [...expected, 7, 7, 7], `turn ${turn} of ${values.dtype}`);
+    } finally {
+      restore();
+    }
+  }
+});
+
+test("runs outside the box, in another order, or in too little memory are refused", async () => {
+  const file = path.join(makeHome(), "a.npy");
+  fs.writeFileSync(file, npyOf(randomTensor("uint8", [5, 2], randomFrom(1)), ORDERS[0]));
+  const array = await openArray(file);
+  const read = (starts: number[], counts: number[], bytes = 10) => {
+    const runs = { starts: Uint32Array.from(starts), counts: Uint32Array.from(counts) };
+    return () => array.readRows([1, 0], [3, 2], runs, new Uint8Array(bytes));
+  };
+  const outside = { key: "runs", axis: 0, size: 3, expected: [0, 3] } as const;
+  await assertRejected("index-out-of-range", { ...outside, got: 2 }, read([2], [2]));
+  await assertRejected("index-out-of-range", { ...outside, got: 0 }, read([1, 0], [1, 1]));
+  const short = { key: "into", got: 3, expected: 4 };
+  await assertRejected("shape-mismatch", short, read([0, 2], [1, 1], 3));
+});
