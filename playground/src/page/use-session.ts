@@ -123,10 +123,17 @@ function useStore(): {
 function useSpotting(act: (action: Action) => void): Session["onSpot"] {
   const isResting = useRef(false);
   useEffect(() => {
-    const note = ({ type }: Event): void => {
-      isResting.current = type === "keydown";
+    let at = "";
+    const note = (event: Event): void => {
+      if (event.type === "keydown") isResting.current = true;
+      else if (event.type === "wheel") isResting.current = false;
+      else if (event instanceof MouseEvent) {
+        const place = `${event.screenX} ${event.screenY}`;
+        if (place !== at) isResting.current = false;
+        at = place;
+      }
     };
-    const events = ["keydown", "pointermove", "pointerdown", "wheel"] as const;
+    const events = ["keydown", "pointermove", "pointerdown", "mouseover", "wheel"] as const;
     for (const event of events) document.addEventListener(event, note, LISTENING);
     return () => {
       for (const event of events) document.removeEventListener(event, note, LISTENING);
