@@ -100,7 +100,7 @@ function Buttons({ check, name, isNew }: ButtonsProps): JSX.Element {
         <button
           type="button"
           class="main"
-          onClick={() => download(new Blob([model]), name.replace(MODEL, "-fixed.onnx"))}
+          onClick={() => download(model, name.replace(MODEL, "-fixed.onnx"))}
         >
           Save the fixed model
         </button>

@@ -8,18 +8,18 @@ import type { Tensor } from "ndscatter";
 import { roleOf, resolve } from "ndscatter/operators";
 import { attempt } from "../values/attempt.ts";
 import { defaultText } from "../values/schema.ts";
-import { sizeOf } from "../values/shape.ts";
+import { positionOf, sizeOf } from "../values/shape.ts";
 import type { State } from "../values/state.ts";
 import { textOf } from "../values/tensor-text.ts";
 import { ofBatchedRows, ofBatchedTuples } from "./crop-batches.ts";
 import {
   across,
+  around,
   outOfRange,
   Axis,
   census,
   chosen,
   countsOf,
-  first,
   gridAround,
   indicesOf,
   MOST_TUPLES,
@@ -37,10 +37,15 @@ export interface Cropped {
 }
 
 /**
- * `tensors` are in the order of the version's inputs; an input keeps its tensor if the entry is null. Returns null for
- * an operator whose crop would have a different meaning than the whole call.
+ * `tensors` are in the order of the version's inputs; an input keeps its tensor if the entry is null. `at` is a cell of
+ * the output that the crop should contain; calls with batches and sequences ignore it. Returns null for an operator
+ * whose crop would have a different meaning than the whole call.
  */
-export function cropOf(state: State, tensors: readonly (Tensor | null)[]): Cropped | null {
+export function cropOf(
+  state: State,
+  tensors: readonly (Tensor | null)[],
+  at: readonly number[] | null = null,
+): Cropped | null {
   const version = resolve(state);
   const byRole: Tensors = {};
   for (const [position, schema] of version.inputs.entries()) {
@@ -53,14 +58,15 @@ export function cropOf(state: State, tensors: readonly (Tensor | null)[]): Cropp
   const given = Number(settingOf("batch_dims"));
   const batchDims = given < 0 ? given + (byRole.indices?.shape.length ?? 0) : given;
   const crop = {
-    ScatterND: () => ofTuples(byRole),
-    ScatterNDUpdate: () => ofTuples(byRole),
-    GatherND: () => (batchDims === 0 ? ofTuples(byRole) : ofBatchedTuples(byRole, batchDims)),
-    ScatterElements: () => ofElements(byRole, axis),
-    ScatterElementsUpdate: () => ofElements(byRole, axis),
-    Scatter: () => ofElements(byRole, axis),
-    GatherElements: () => ofElements(byRole, axis),
-    Gather: () => (batchDims === 0 ? ofRows(byRole, axis) : ofBatchedRows(byRole, axis, batchDims)),
+    ScatterND: () => ofTuples(byRole, at),
+    ScatterNDUpdate: () => ofTuples(byRole, at),
+    GatherND: () => (batchDims === 0 ? ofTuples(byRole, at) : ofBatchedTuples(byRole, batchDims)),
+    ScatterElements: () => ofElements(byRole, axis, at),
+    ScatterElementsUpdate: () => ofElements(byRole, axis, at),
+    Scatter: () => ofElements(byRole, axis, at),
+    GatherElements: () => ofElements(byRole, axis, at),
+    Gather: () =>
+      batchDims === 0 ? ofRows(byRole, axis, at) : ofBatchedRows(byRole, axis, batchDims),
     TensorScatter: () => ofSequences(byRole, axis, settingOf("mode") === "circular"),
   }[op];
   if (crop === undefined) return null;
@@ -79,23 +85,34 @@ export function cropOf(state: State, tensors: readonly (Tensor | null)[]): Cropp
   return { state: { ...state, attributes: settled, inputs }, remarks: found.remarks };
 }
 
-function ofTuples({ data, indices, updates }: Tensors): Part | null {
+/** A cell of the output that the crop should contain, or null. */
+type At = readonly number[] | null;
+
+function ofTuples({ data, indices, updates }: Tensors, cell: At): Part | null {
   if (data === undefined || indices === undefined) return null;
   const k = indices.shape.at(-1) ?? 0;
   const count = sizeOf(indices.shape.slice(0, -1));
   if (k === 0 || k > data.shape.length || count === 0) return null;
   const at = (position: number): number[] =>
     Array.from({ length: k }, (_, c) => numberAt(indices, position * k + c));
-  const found = census(count, (position) => {
-    let target = 0;
-    for (let c = 0; c < k; c++) {
-      const size = data.shape[c];
-      const index = numberAt(indices, position * k + c);
-      if (index < -size || index >= size) return -1;
-      target = target * size + (index < 0 ? index + size : index);
-    }
-    return target;
-  });
+  const slice = data.shape.slice(k);
+  const lead = cell?.slice(0, cell.length - slice.length);
+  const wanted =
+    lead && positionOf(lead, updates === undefined ? indices.shape.slice(0, -1) : data.shape);
+  const found = census(
+    count,
+    (position) => {
+      let target = 0;
+      for (let c = 0; c < k; c++) {
+        const size = data.shape[c];
+        const index = numberAt(indices, position * k + c);
+        if (index < -size || index >= size) return -1;
+        target = target * size + (index < 0 ? index + size : index);
+      }
+      return target;
+    },
+    (position, target) => (updates === undefined ? position : target) === wanted,
+  );
   const kept = chosen(found, MOST_TUPLES);
   const tuples = kept.map(at);
   const axes = Array.from(
@@ -106,9 +123,8 @@ function ofTuples({ data, indices, updates }: Tensors): Part | null {
         tuples.map((one) => one[c]),
       ),
   );
-  const slice = data.shape.slice(k);
   const width = across(slice.length);
-  const ends = slice.map((size) => first(size, width));
+  const ends = slice.map((size, d) => around(size, width, cell?.[(lead?.length ?? 0) + d]));
   const batch =
     updates === undefined
       ? null
@@ -128,16 +144,22 @@ function ofTuples({ data, indices, updates }: Tensors): Part | null {
   };
 }
 
-function ofRows({ data, indices }: Tensors, written: number): Part | null {
+function ofRows({ data, indices }: Tensors, written: number, cell: At): Part | null {
   if (data === undefined || indices === undefined) return null;
   const axis = written < 0 ? written + data.shape.length : written;
   const size = data.shape[axis];
   if (size === undefined) return null;
   const count = sizeOf(indices.shape);
-  const found = census(count, (position) => {
-    const index = numberAt(indices, position);
-    return index < -size || index >= size ? -1 : index < 0 ? index + size : index;
-  });
+  const rank = indices.shape.length;
+  const wanted = cell && positionOf(cell.slice(axis, axis + rank), indices.shape);
+  const found = census(
+    count,
+    (position) => {
+      const index = numberAt(indices, position);
+      return index < -size || index >= size ? -1 : index < 0 ? index + size : index;
+    },
+    (position) => position === wanted,
+  );
   const kept = chosen(found, MOST_TUPLES);
   const values = kept.map((position) => numberAt(indices, position));
   const own = new Axis(size, values);
@@ -146,7 +168,9 @@ function ofRows({ data, indices }: Tensors, written: number): Part | null {
     tensors: {
       data: taken(
         data,
-        data.shape.map((dim, d) => (d === axis ? own.kept : first(dim, width))),
+        data.shape.map((dim, d) =>
+          d === axis ? own.kept : around(dim, width, cell?.[d < axis ? d : d - 1 + rank]),
+        ),
       ),
       indices: indicesOf(
         indices,
@@ -159,7 +183,7 @@ function ofRows({ data, indices }: Tensors, written: number): Part | null {
   };
 }
 
-function ofElements({ data, indices, updates }: Tensors, written: number): Part | null {
+function ofElements({ data, indices, updates }: Tensors, written: number, cell: At): Part | null {
   if (data === undefined || indices === undefined) return null;
   const { shape } = indices;
   const rank = data.shape.length;
@@ -169,19 +193,24 @@ function ofElements({ data, indices, updates }: Tensors, written: number): Part 
   const strides = shape.map((_, d) => sizeOf(shape.slice(d + 1)));
   const coordinate = (position: number, d: number): number =>
     Math.floor(position / strides[d]) % shape[d];
-  const found = census(sizeOf(shape), (position) => {
-    const index = numberAt(indices, position);
-    if (index < -size || index >= size) return -1;
-    let target = 0;
-    for (let d = 0; d < rank; d++) {
-      target =
-        target * data.shape[d] +
-        (d === axis ? (index < 0 ? index + size : index) : coordinate(position, d));
-    }
-    return target;
-  });
+  const wanted = cell && positionOf(cell, updates === undefined ? shape : data.shape);
+  const found = census(
+    sizeOf(shape),
+    (position) => {
+      const index = numberAt(indices, position);
+      if (index < -size || index >= size) return -1;
+      let target = 0;
+      for (let d = 0; d < rank; d++) {
+        target =
+          target * data.shape[d] +
+          (d === axis ? (index < 0 ? index + size : index) : coordinate(position, d));
+      }
+      return target;
+    },
+    (position, target) => (updates === undefined ? position : target) === wanted,
+  );
   // Rows and columns with errors or shared targets are chosen first, then the first other rows and columns.
-  const order = [...found.bad.slice(0, 400), ...found.shared.slice(0, 400)];
+  const order = [found.wanted, found.bad, found.shared].flatMap((list) => list.slice(0, 400));
   const kept = gridAround(order, shape, (d) => (d === axis ? 12 : across(rank - 1)));
   const part = taken(indices, kept);
   const values = Array.from({ length: sizeOf(part.shape) }, (_, position) =>
