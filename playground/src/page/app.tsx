@@ -151,6 +151,7 @@ function Side({ session, asked, isFrame, onAsk }: SideProps): JSX.Element {
             state={state}
             explanation={explanation}
             actual={asked.actual}
+            dialect={asked.dialect}
             link={asked.link}
             onAddress={session.page.compare}
             onRule={others.setRule}

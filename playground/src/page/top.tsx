@@ -40,7 +40,7 @@ export function Top({ session, sceneOf, asked, panel, onAsk, onPanel }: TopProps
         <ModelCheck
           model={files.model}
           onShow={(shown) => {
-            files.take({ kind: "node", title: "", ...shown }, 0, []);
+            files.take({ kind: "node", title: "", ...shown, dialect: "onnxruntime-cpu" }, 0, []);
             if (shown.actual === undefined) onAsk(undefined);
           }}
           onClose={() => files.setModel(null)}

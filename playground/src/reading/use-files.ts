@@ -57,7 +57,7 @@ export function useFiles(session: Session, onAsk: (asked: Asked) => void): Files
     setOffer(null);
     if (choice.kind === "node") {
       page.show(choice.state, [...remarks, ...choice.remarks], "file");
-      if (choice.actual !== undefined) onAsk({ actual: choice.actual });
+      if (choice.actual !== undefined) onAsk({ actual: choice.actual, dialect: choice.dialect });
     } else if (spot === "actual") onAsk({ actual: choice.input });
     else if (offer?.text !== undefined) void edits[spot]?.onPaste(null, offer.text);
     else {
