@@ -11,6 +11,7 @@ import { tensor } from "ndscatter";
 import { writeNpy } from "ndscatter/npy";
 import { readModel } from "ndscatter/onnx";
 import type { Page } from "playwright-core";
+import { cutControls, sidewaysParts, smallTargets } from "./support/access.ts";
 import { violationsOf } from "./support/axe.ts";
 import { drop } from "./support/drop.ts";
 import { heavyModel, largeModel, mixedModel, plainModel, unknownModel } from "./support/models.ts";
@@ -155,6 +156,29 @@ test("a model that the runtime does not know is reported with its words", async 
     .waitFor();
   assert.deepEqual(wordsOf(rows), ["equal Gather-13 take"]);
 });
+
+for (const [width, height] of [
+  [390, 844],
+  [320, 568],
+])
+  test(`on a phone of ${width} × ${height} pixels the strip leaves space, and everything can be reached`, async () => {
+    await using opened = await site.open(SUM, { ...PHONE, viewport: { width, height } });
+    const { page } = opened;
+    await drop(page, "body", [{ name: "mixed.onnx", bytes: mixedModel() }]);
+    await ask(page);
+    await page.getByRole("button", { name: "Save the fixed model" }).waitFor();
+    await page.locator(".why-verdict").waitFor();
+    const { strip: above, panel } = await page.evaluate(() => ({
+      strip: document.querySelector(".model-check")?.getBoundingClientRect().bottom ?? 0,
+      panel: document.querySelector("aside")?.getBoundingClientRect().top ?? 0,
+    }));
+    assert.ok(panel - above > 90, `${panel - above} px are left for the picture`);
+    await page.getByRole("button", { name: "Nodes" }).click();
+    await page.getByRole("button", { name: /^show/ }).waitFor();
+    const found = [smallTargets, sidewaysParts, cutControls].map((one) => page.evaluate(one));
+    assert.deepEqual((await Promise.all(found)).flat(), []);
+    assert.deepEqual(await violationsOf(page), []);
+  });
 
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), "model-check-"));
 after(() => fs.rmSync(folder, { recursive: true }));

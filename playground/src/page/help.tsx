@@ -38,6 +38,10 @@ export const Help = ({ onLesson }: HelpProps): JSX.Element => (
       targets or none, or a target without its own colour. Letters name index tuples, in the order
       in which they are applied. In shapes, ++ joins two lists: [3] ++ [2] is [3, 2].
     </p>
+    <p>
+      Drop an ONNX model on the page to run it here, and to compare all of its scatters and gathers
+      with their exact results.
+    </p>
     <p class="lessons">
       Lessons in four steps:
       {LESSONS.map(({ title, preset }) => (
