@@ -354,6 +354,8 @@ test("a runtime that is wrong is found by node, element and verdict", async () =
     ["equal", "differs", "equal"],
   );
   assert.deepEqual(put.difference, { output: "s", at: [0] });
+  assert.deepEqual([...(put.result?.data ?? [])], [10, 2, 3, 4]);
+  assert.equal(nodes[0].result, null);
   reportSentence("verdict differs", put.sentence);
   assert.deepEqual([put.op, put.version, agrees], ["ScatterND", 13, false]);
 });

@@ -3,7 +3,7 @@
  * the record and its URL. Everything else on the page follows from this record.
  */
 
-import type { Tensor } from "ndscatter";
+import type { DialectId, Tensor } from "ndscatter";
 import type { Pair } from "../examples/pairs.ts";
 import type { Preset } from "../examples/presets.ts";
 import type { Spot } from "../values/spot.ts";
@@ -56,7 +56,12 @@ export interface ShownActual {
 
 /** Another runtime's output for the panel to compare; undefined while the panel is closed. */
 export type Asked =
-  | { readonly actual: TensorText | null; readonly link?: string | undefined }
+  | {
+      readonly actual: TensorText | null;
+      readonly link?: string | undefined;
+      /** The system that returned the output, if it is known. */
+      readonly dialect?: DialectId | undefined;
+    }
   | undefined;
 
 export type Panel = "Examples" | "Open" | "Share" | "Help";

@@ -119,7 +119,7 @@ export async function cure(
   const { model } = chosen;
   return {
     sentence: [titleOf(chosen), ...(model === null ? [] : [...known, ...chosen.notes])].join(" "),
-    model: model === null ? null : new Uint8Array(model),
+    model: model === null ? null : new Blob([new Uint8Array(model)]),
   };
 }
 

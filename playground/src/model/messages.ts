@@ -37,8 +37,8 @@ export interface ShownNode {
 /** The fix that was measured in the runtime. */
 export interface FoundCure {
   readonly sentence: string;
-  /** The bytes of the fixed model; null if the fix is not another model. */
-  readonly model: Uint8Array<ArrayBuffer> | null;
+  /** The fixed model as a file; null if the fix is not another model. */
+  readonly model: Blob | null;
 }
 
 export type ToWorker =

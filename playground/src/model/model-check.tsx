@@ -18,7 +18,7 @@ export interface ModelCheckProps {
 }
 
 const OFFER =
-  "Run it here, in ONNX Runtime (14 MB, loaded once), and check every scatter and gather? Nothing leaves the browser.";
+  "Check every scatter and gather in ONNX Runtime, here? The page loads 14 MB, and nothing leaves the browser.";
 
 /** The words for verdicts in the list. */
 const WORDS: Readonly<Record<Row["verdict"], string>> = {
@@ -38,7 +38,8 @@ export function ModelCheck({ model, onShow, onClose }: ModelCheckProps): JSX.Ele
   const { files, isAsked } = model;
   const check = useCheck(files, onShow);
   const { progress, checked, problem } = check;
-  const [isOpen, setOpen] = useState(true);
+  // On a small screen, the list would hide the picture.
+  const [isOpen, setOpen] = useState(!document.documentElement.classList.contains("small"));
   useEffect(() => {
     if (isAsked) check.run();
   }, [model]);
@@ -64,10 +65,10 @@ export function ModelCheck({ model, onShow, onClose }: ModelCheckProps): JSX.Ele
               Nodes
             </button>
           )}
-          <button type="button" class="quiet" aria-label="close the check" onClick={onClose}>
-            ×
-          </button>
         </div>
+        <button type="button" class="quiet" aria-label="close the check" onClick={onClose}>
+          ×
+        </button>
       </div>
       {checked !== null && isOpen && <Nodes check={check} checked={checked} />}
     </section>
@@ -100,7 +101,7 @@ function Buttons({ check, name, isNew }: ButtonsProps): JSX.Element {
         <button
           type="button"
           class="main"
-          onClick={() => download(new Blob([model]), name.replace(MODEL, "-fixed.onnx"))}
+          onClick={() => download(model, name.replace(MODEL, "-fixed.onnx"))}
         >
           Save the fixed model
         </button>
@@ -159,7 +160,7 @@ function Node({ row, isShown, onShow }: NodeProps): JSX.Element {
   const count =
     differing === null || differing[0] === 0
       ? ""
-      : `${differing[0].toLocaleString("en")} of ${differing[1].toLocaleString("en")} cells differ.`;
+      : `${differing[0].toLocaleString("en")} of ${differing[1].toLocaleString("en")} cells ${differing[0] === 1 ? "differs" : "differ"}`;
   return (
     <li class={`is-${verdict}`} aria-current={isShown}>
       <b class="model-verdict">{WORDS[verdict]}</b>{" "}
@@ -172,9 +173,7 @@ function Node({ row, isShown, onShow }: NodeProps): JSX.Element {
         </button>
       )}{" "}
       {(sentence !== "" || count !== "") && (
-        <span class="model-said">
-          {visible([count, sentence, why && `Why: ${why}`].filter(Boolean).join(" "))}
-        </span>
+        <span class="model-said">{visible([count, sentence, why].filter(Boolean).join("; "))}</span>
       )}
     </li>
   );

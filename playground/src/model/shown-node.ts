@@ -21,7 +21,7 @@ import type { ShownNode } from "./messages.ts";
 
 /** Throws an error whose message is a sentence for the user if the page cannot show the call. */
 export async function shownNode(
-  { call, result, path }: VerifiedNode,
+  { call, result, path, difference }: VerifiedNode,
   createSession: CreateSession,
 ): Promise<ShownNode> {
   if (call === null) throw new Error(`The inputs of ${path} are unknown.`);
@@ -44,10 +44,14 @@ export async function shownNode(
     const state = { ...base, inputs: given.map((one) => one && textOf(one)) };
     return { state, remarks: [], ...(result && { actual: textOf(result) }) };
   }
-  const crop = cropOf(base, given);
+  const crop = cropOf(base, given, difference?.at);
   if (crop === null) throw new Error(`The page cannot show a part of ${op} of ${domain}-${opset}.`);
   const part = await runAgain(crop.state, createSession);
-  const remarks = [`${path} is too large to show, so this is a part of it.`, ...crop.remarks];
+  const alone = part === null ? " The part alone does not differ." : "";
+  const remarks = [
+    `${path} is too large to show, so this is a part of it, run again.${alone}`,
+    ...crop.remarks,
+  ];
   return { state: crop.state, remarks, ...(part && { actual: textOf(part) }) };
 }
 

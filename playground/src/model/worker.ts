@@ -6,8 +6,18 @@ import { createSession } from "./runtime.ts";
 import { shownNode } from "./shown-node.ts";
 
 const tell = (message: FromWorker): void => postMessage(message);
-const onProgress = (sentence: string, share: number | null = null): void =>
+
+/** The least time in milliseconds between two messages about progress, which screen readers read aloud. */
+const PAUSE = 500;
+
+let last = 0;
+
+const onProgress = (sentence: string, share: number | null = null): void => {
+  const now = performance.now();
+  if (now - last < PAUSE) return;
+  last = now;
   tell({ is: "progress", sentence, share });
+};
 
 let run: Run | null = null;
 

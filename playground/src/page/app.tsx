@@ -124,6 +124,7 @@ function Side({ session, isFrame }: SideProps): JSX.Element {
             state={state}
             explanation={explanation}
             actual={asked.actual}
+            dialect={asked.dialect}
             link={asked.link}
             onAddress={(suffix) =>
               act({ do: "compare", suffix: withQuestion(suffix, session.question) })

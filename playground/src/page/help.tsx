@@ -32,6 +32,10 @@ export const Help = (): JSX.Element => (
       targets or none, or a target without its own colour. A tab such as → 3 names the row that an
       index means; -1 is the last row. In shapes, ++ joins two lists: [3] ++ [2] is [3, 2].
     </p>
+    <p>
+      Drop an ONNX model on the page to run it here, and to compare all of its scatters and gathers
+      with their exact results.
+    </p>
     <table>
       <tbody>
         {KEYS.map(([keys, what]) => (

@@ -37,7 +37,7 @@ export function Top({ session, layout, windows }: TopProps): JSX.Element {
         <ModelCheck
           model={files.model}
           onShow={(shown) => {
-            files.take({ kind: "node", title: "", ...shown }, 0, []);
+            files.take({ kind: "node", title: "", ...shown, dialect: "onnxruntime-cpu" }, 0, []);
             if (shown.actual === undefined) session.act({ do: "ask", asked: undefined });
           }}
           onClose={() => files.setModel(null)}

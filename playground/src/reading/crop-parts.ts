@@ -21,6 +21,8 @@ export interface Part {
 
 /** Positions in indices, grouped by error. */
 export interface Census {
+  /** The positions of a cell that the crop must show. They are also in one of the other groups. */
+  readonly wanted: number[];
   readonly bad: number[];
   readonly shared: number[];
   readonly rest: number[];
@@ -28,9 +30,13 @@ export interface Census {
 
 /**
  * Groups positions by error. The callback `targetOf` returns equal numbers for positions with the same target, and -1
- * for a position out of range.
+ * for a position out of range. `isWanted` selects the positions that the crop must show.
  */
-export function census(count: number, targetOf: (position: number) => number): Census {
+export function census(
+  count: number,
+  targetOf: (position: number) => number,
+  isWanted: (position: number, target: number) => boolean = () => false,
+): Census {
   const hits = new Map<number, number>();
   const targets = new Float64Array(count);
   for (let position = 0; position < count; position++) {
@@ -38,11 +44,12 @@ export function census(count: number, targetOf: (position: number) => number): C
     targets[position] = target;
     if (target >= 0) hits.set(target, (hits.get(target) ?? 0) + 1);
   }
-  const found: Census = { bad: [], shared: [], rest: [] };
+  const found: Census = { wanted: [], bad: [], shared: [], rest: [] };
   for (let position = 0; position < count; position++) {
     const target = targets[position];
     const list = target < 0 ? found.bad : (hits.get(target) ?? 0) > 1 ? found.shared : found.rest;
     list.push(position);
+    if (isWanted(position, target)) found.wanted.push(position);
   }
   // Positions with the same target stay together, so that the crop shows all of them.
   found.shared.sort((a, b) => targets[a] - targets[b] || a - b);
@@ -58,16 +65,15 @@ export const outOfRange = (
   `${bad.toLocaleString("en")} of ${count.toLocaleString("en")} ${what} ${bad === 1 ? "is" : "are"} out of range`;
 
 /**
- * Returns at most `most` positions: errors first, followed by valid positions. Positions with the same target keep
- * their order, so the last write stays last.
+ * Returns at most `most` positions: wanted ones and errors first, followed by valid positions. Positions with the same
+ * target keep their order, so the last write stays last.
  */
-export function chosen({ bad, shared, rest }: Census, most: number): number[] {
+export function chosen({ wanted, bad, shared, rest }: Census, most: number): number[] {
   const half = Math.ceil(most / 2);
-  const some = [...bad.slice(0, half), ...shared.slice(0, half)].slice(0, most);
-  return [
-    ...some,
-    ...rest.slice(0, some.length === 0 ? most : Math.min(MOST_RIGHT, most - some.length)),
-  ];
+  const firsts = [wanted, bad, shared].flatMap((list) => list.slice(0, half));
+  const some = [...new Set(firsts)].slice(0, most);
+  const right = some.length === 0 ? most : Math.min(MOST_RIGHT, most - some.length);
+  return [...new Set([...some, ...rest.slice(0, right)])];
 }
 
 /** An axis of data, reduced to the coordinates that indices name. */
@@ -116,6 +122,12 @@ export function remarkOn(
 
 export const first = (size: number, most: number): number[] =>
   Array.from({ length: Math.min(size, most) }, (_, one) => one);
+
+/** Returns the first coordinates along an axis. The last of them gives way to `wanted`, if that is another one. */
+export const around = (size: number, most: number, wanted = 0): number[] => {
+  const kept = first(size, most);
+  return size === 0 || kept.includes(wanted) ? kept : [...kept.slice(0, -1), wanted];
+};
 
 /** Reduces a tensor to the given coordinates along each axis, in their order; null keeps all coordinates. */
 export function taken(source: Tensor, coordinates: readonly (readonly number[] | null)[]): Tensor {

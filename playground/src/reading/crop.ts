@@ -9,11 +9,12 @@ import { roleOf, resolve } from "ndscatter/operators";
 import { attempt } from "../values/attempt.ts";
 import { MOST_ELEMENTS } from "../values/limits.ts";
 import { defaultText } from "../values/schema.ts";
-import { sizeOf } from "../values/shape.ts";
+import { positionOf, sizeOf } from "../values/shape.ts";
 import type { State } from "../values/state.ts";
 import { textOf } from "../values/tensor-text.ts";
 import {
   across,
+  around,
   Axis,
   census,
   chosen,
@@ -37,10 +38,15 @@ export interface Cropped {
 }
 
 /**
- * `tensors` are in the order of the version's inputs; an input keeps its tensor if the entry is null. Returns null for
- * an operator whose crop would have a different meaning than the whole call.
+ * `tensors` are in the order of the version's inputs; an input keeps its tensor if the entry is null. `at` is a cell of
+ * the output that the crop should contain; calls of TensorScatter ignore it. Returns null for an operator
+ * whose crop would have a different meaning than the whole call.
  */
-export function cropOf(state: State, tensors: readonly (Tensor | null)[]): Cropped | null {
+export function cropOf(
+  state: State,
+  tensors: readonly (Tensor | null)[],
+  at: readonly number[] | null = null,
+): Cropped | null {
   const version = resolve(state);
   const byRole: Tensors = {};
   for (const [position, schema] of version.inputs.entries()) {
@@ -60,7 +66,7 @@ export function cropOf(state: State, tensors: readonly (Tensor | null)[]): Cropp
     const batchesOf = ({ shape }: Tensor): string => String(shape.slice(0, batchDims));
     if (batchesOf(data) !== batchesOf(indices)) return null;
     const layout = LAYOUTS[op]?.(indices.shape, axis, batchDims) ?? null;
-    return layout === null ? null : partOf(data, indices, updates ?? null, layout);
+    return layout === null ? null : partOf(data, indices, updates ?? null, layout, at);
   });
   if (found === null || "error" in found) return null;
   const inputs = version.inputs.map((schema, position) => {
@@ -155,11 +161,13 @@ function partOf(
   indices: Tensor,
   updates: Tensor | null,
   layout: Layout,
+  at: readonly number[] | null,
 ): Part | null {
   const { grid, k, axis, shared } = layout;
   const isLike = shared.every((d) => grid[d] <= data.shape[d]);
   if (!isLike || axis + k > data.shape.length) return null;
-  const found = censusOf(data, indices, updates !== null, layout);
+  const cell = at && (updates === null ? readBy(at, data, indices, layout) : { at, position: -1 });
+  const found = censusOf(data, indices, updates !== null, layout, cell);
   for (let [along, most] = layout.most; ; most = Math.floor(most / 2)) {
     const part = croppedTo(
       keptOf(found, grid, shared, [along, most]),
@@ -167,6 +175,7 @@ function partOf(
       indices,
       updates,
       layout,
+      cell?.at ?? [],
     );
     if (most === 1 || part.tensors.data.size <= MOST_ELEMENTS) {
       return { ...part, remarks: [countsOf(found, updates !== null, layout), ...part.remarks] };
@@ -174,14 +183,51 @@ function partOf(
   }
 }
 
+/** A cell to show: its coordinates in data, where they are known, and the tuple that reads it. */
+interface Cell {
+  readonly at: readonly (number | undefined)[];
+  readonly position: number;
+}
+
+/** Finds the tuple that reads a cell of the output. The tuple's own coordinates in data depend on its indices. */
+function readBy(
+  at: readonly number[],
+  data: Tensor,
+  indices: Tensor,
+  { grid, k, hasTuples, axis, shared }: Layout,
+): Cell {
+  const isLike = at.length === grid.length && grid.length === data.shape.length;
+  if (isLike)
+    return {
+      at: at.map((one, d) => (d === axis ? undefined : one)),
+      position: positionOf(at, grid),
+    };
+  const batches = shared.length;
+  const own = indices.shape.slice(batches, hasTuples ? -1 : undefined);
+  const position = positionOf(at.slice(axis, axis + own.length), own);
+  return {
+    position: positionOf([...at.slice(0, batches), position], grid),
+    at: data.shape.map((_, d) =>
+      d < axis ? at[d] : d < axis + k ? undefined : at[d - k + own.length],
+    ),
+  };
+}
+
 /** Groups the tuples. Reads of the same element are no error, so only scatters have shared targets. */
-function censusOf(data: Tensor, indices: Tensor, isScatter: boolean, layout: Layout): Census {
+function censusOf(
+  data: Tensor,
+  indices: Tensor,
+  isScatter: boolean,
+  layout: Layout,
+  cell: Cell | null,
+): Census {
   const { grid, k, axis, shared } = layout;
   const strides = grid.map((_, d) => sizeOf(grid.slice(d + 1)));
   const axes = data.shape.flatMap((size, d) =>
     shared.includes(d) || (d >= axis && d < axis + k) ? [{ size, d }] : [],
   );
-  return census(sizeOf(grid), (position) => {
+  const wanted = axes.reduce((target, { size, d }) => target * size + (cell?.at[d] ?? 0), 0);
+  const targetOf = (position: number): number => {
     let target = 0;
     for (const { size, d } of axes) {
       const isAddressed = d >= axis && d < axis + k;
@@ -192,7 +238,13 @@ function censusOf(data: Tensor, indices: Tensor, isScatter: boolean, layout: Lay
       target = target * size + (index < 0 ? index + size : index);
     }
     return isScatter ? target : position;
-  });
+  };
+  return census(
+    sizeOf(grid),
+    targetOf,
+    (position, target) =>
+      cell !== null && (isScatter ? target === wanted : position === cell.position),
+  );
 }
 
 /** Returns the coordinates to keep along each axis of the grid. */
@@ -204,7 +256,7 @@ function keptOf(
 ): readonly (readonly number[])[] {
   if (grid.length === 1 && shared.length === 0) return [chosen(found, most)];
   // Rows and columns with errors or shared targets are chosen first, then the first other rows and columns.
-  const order = [...found.bad.slice(0, 400), ...found.shared.slice(0, 400)];
+  const order = [found.wanted, found.bad, found.shared].flatMap((list) => list.slice(0, 400));
   return gridAround(order, grid, (d) => (shared.includes(d) ? along : most));
 }
 
@@ -214,6 +266,7 @@ function croppedTo(
   indices: Tensor,
   updates: Tensor | null,
   { grid, k, hasTuples, axis, shared }: Layout,
+  at: Cell["at"],
 ) {
   const part = taken(reshaped(indices, [...grid, k]), [...kept, null]);
   const values = first(part.size, part.size).map((position) => numberAt(part, position));
@@ -221,12 +274,12 @@ function croppedTo(
     (c) =>
       new Axis(
         data.shape[axis + c],
-        values.filter((_, at) => at % k === c),
+        values.filter((_, position) => position % k === c),
       ),
   );
   const named = data.shape.map((_, d) => (shared.includes(d) ? kept[d] : axes[d - axis]?.kept));
   const width = across(named.filter((one) => one === undefined).length);
-  const coordinates = named.map((one, d) => one ?? first(data.shape[d], width));
+  const coordinates = named.map((one, d) => one ?? around(data.shape[d], width, at[d]));
   const slice = coordinates.filter((_, d) => named[d] === undefined);
   const lengths = kept.map(({ length }) => length);
   const behind = updates?.shape.slice(indices.shape.length - (hasTuples ? 1 : 0)) ?? [];
@@ -236,7 +289,7 @@ function croppedTo(
       indices: indicesOf(
         indices,
         hasTuples ? [...lengths, k] : lengths,
-        values.map((one, at) => axes[at % k].index(one)),
+        values.map((one, position) => axes[position % k].index(one)),
       ),
       ...(updates && {
         updates: taken(reshaped(updates, [...grid, ...behind]), [...kept, ...slice]),

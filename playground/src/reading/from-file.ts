@@ -1,6 +1,12 @@
 /** Reads a dropped file: a single tensor, or a model's scatters and gathers with their constant inputs. */
 
-import { explain, type DType, type OperatorVersion, type TensorType } from "ndscatter";
+import {
+  explain,
+  type DialectId,
+  type DType,
+  type OperatorVersion,
+  type TensorType,
+} from "ndscatter";
 import { roleOf, resolve } from "ndscatter/operators";
 import type { Model, NodeIndex, Place, PlacedNode } from "ndscatter/onnx";
 import { printNames } from "../values/names.ts";
@@ -23,6 +29,8 @@ export type FileChoice =
       readonly open?: readonly number[];
       /** The runtime's output for this node, if the test case contains the output. */
       readonly actual?: TensorText;
+      /** The system that returned this output, if it is known. */
+      readonly dialect?: DialectId;
     };
 
 /** The choices that a file offers, with remarks, or the reason why the file offers none. */

@@ -55,7 +55,8 @@ export function useFiles({ act, latest, edits, generation }: Session): Files {
     setOffer(null);
     if (choice.kind === "node") {
       act({ do: "open", state: choice.state, remarks: [...remarks, ...choice.remarks] });
-      if (choice.actual !== undefined) act({ do: "ask", asked: { actual: choice.actual } });
+      const { actual, dialect } = choice;
+      if (actual !== undefined) act({ do: "ask", asked: { actual, dialect } });
     } else if (spot === "actual") act({ do: "ask", asked: { actual: choice.input } });
     else if (offer?.text !== undefined) void edits[spot]?.onPaste(null, offer.text);
     else {

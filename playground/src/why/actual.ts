@@ -39,6 +39,8 @@ export interface Actual {
   readonly rounding: Rounding | null;
   /** Remarks about how the output was read. */
   readonly remarks: readonly string[];
+  /** The system that returned the output, if it is known. Its own faults are the likeliest causes. */
+  readonly dialect?: DialectId | undefined;
   /** The same tensor with its own shape, if the shape differs. */
   readonly unfit?: TensorText;
 }
@@ -180,7 +182,11 @@ export function compareActual(
     const [at] = differing;
     // An invalid call has no correct result, so a result that ignores its bad indices proves nothing.
     const isExact = (explanation?.output ?? null) !== null;
-    const causes = isExact && at === undefined ? [] : diagnose(node, inputs, output);
+    const { dialect } = actual;
+    const causes =
+      isExact && at === undefined
+        ? []
+        : diagnose(node, inputs, output, dialect === undefined ? {} : { dialect });
     const lost = values.filter((value, p) => value !== again.text.values[p]).length;
     return {
       texts: again.text.values,

@@ -29,6 +29,8 @@ export interface WhyProps {
   readonly explanation: Explanation | null;
   /** A runtime's output from an opened or dropped file, which is compared immediately. */
   readonly actual?: TensorText | null;
+  /** The system that returned this output, if it is known. */
+  readonly dialect?: DialectId | undefined;
   /** The URL suffix that holds a comparison. */
   readonly link?: string | undefined;
   /** Receives the comparison's URL suffix; an empty text if nothing is compared. */
@@ -72,7 +74,8 @@ interface Why {
   onClear(): void;
 }
 
-export function useWhy({ state, explanation, actual = null, link, ...tells }: WhyProps): Why {
+export function useWhy(props: WhyProps): Why {
+  const { state, explanation, actual = null, dialect, link, ...tells } = props;
   const [source, setSource] = useState<Source | null>(null);
   const [chosen, setChosen] = useState<DialectId | null>(null);
   const [pressed, setPressed] = useState<string | null>(null);
@@ -85,7 +88,7 @@ export function useWhy({ state, explanation, actual = null, link, ...tells }: Wh
   };
   const onFile = (input: TensorText): void => take((output) => fitActual(input, output));
   useEffect(() => {
-    if (actual !== null) onFile(actual);
+    if (actual !== null) take((output) => ({ ...fitActual(actual, output), dialect }));
   }, [actual]);
   useEffect(() => {
     const linked = link === undefined ? null : readCompared(link);

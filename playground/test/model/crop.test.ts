@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import fc from "fast-check";
 import { gather, run, tensor, type Tensor } from "ndscatter";
 import { writeNpy } from "ndscatter/npy";
 import { explainState, readState } from "../../src/document/read-state.ts";
@@ -136,4 +137,37 @@ test("files: a part and the command; nothing where all can be shown", async () =
   const small = [{ name: "x.npy", bytes: writeNpy(tensor("float32", [2], [1, 2])) }];
   assert.equal(await largeOf(small, BASE), null);
   assert.equal(await largeOf([{ name: "x.npy", bytes: new Uint8Array(9) }], BASE), null);
+});
+
+test("the part contains a given cell, and gives what the whole gives there", () => {
+  const size = 3000;
+  const cell = fc.integer({ min: 0, max: size - 1 });
+  fc.assert(
+    fc.property(fc.array(cell, { minLength: size, maxLength: size }), cell, (where, at) => {
+      const data = tensor(
+        "int32",
+        [size],
+        Array.from({ length: size }, (_, one) => one),
+      );
+      const updates = tensor(
+        "int32",
+        [size],
+        Array.from({ length: size }, (_, one) => -one),
+      );
+      const scatter = {
+        ...{ domain: "ai.onnx" as const, op: "ScatterElements", opset: 18, inputs: [] },
+        attributes: { reduction: "add" },
+      };
+      const indices = tensor("int64", [size], where);
+      const part = cropOf(scatter, [data, indices, updates], [where[at]]);
+      assert.ok(part?.state.inputs[0]?.values.includes(String(where[at])));
+      const tuples = { ...scatter, op: "ScatterND" };
+      const same = cropOf(tuples, [data, tensor("int64", [size, 1], where), updates], [where[at]]);
+      assert.ok(same?.state.inputs[0]?.values.includes(String(where[at])));
+      const gather = { ...scatter, op: "Gather", opset: 13, attributes: {} };
+      const gathered = cropOf(gather, [data, indices], [at]);
+      assert.ok(gathered?.state.inputs[0]?.values.includes(String(where[at])));
+    }),
+    { numRuns: 20 },
+  );
 });

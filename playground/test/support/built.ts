@@ -36,7 +36,8 @@ export function built(url: string): Answer {
   const type = TYPES[path.extname(file)] ?? "application/octet-stream";
   return {
     status: isThere ? 200 : 404,
-    type: `${type}; charset=utf-8`,
+    // A browser compiles WebAssembly while it arrives only if its type has no parameters.
+    type: type === "application/wasm" ? type : `${type}; charset=utf-8`,
     body: isThere ? fs.readFileSync(file) : "",
   };
 }

@@ -1,0 +1,109 @@
+/** Models that a runtime computes right, wrong or not at all, as the bytes of ONNX files. */
+
+import { tensor, zeros, type Tensor } from "ndscatter";
+import {
+  buildModel,
+  writeModel,
+  type Attribute,
+  type Graph,
+  type ModelNodeSpec,
+} from "ndscatter/onnx";
+
+const floats = { dtype: "float32", shape: [4] } as const;
+
+const modelOf = (
+  nodes: readonly ModelNodeSpec[],
+  constants: Readonly<Record<string, Tensor>>,
+): Uint8Array =>
+  writeModel(
+    buildModel({
+      opsets: { "ai.onnx": 18 },
+      inputs: { data: floats },
+      constants,
+      nodes,
+      outputs: Object.fromEntries(nodes.map(({ outputs: [name] }) => [name, null])),
+    }),
+  );
+
+const CONSTANTS = {
+  yes: tensor("bool", [], [true]),
+  where: tensor("int64", [3, 1], [1, 3, 1]),
+  rows: tensor("int64", [2], [3, 0]),
+  nans: tensor("float32", [3], [NaN, 5, 7]),
+};
+
+/** The runtime loses a NaN when it compares a later update with it. */
+const losesNan: ModelNodeSpec = {
+  ...{ op: "ScatterND", name: "lose", inputs: ["data", "where", "nans"], outputs: ["lost"] },
+  attributes: { reduction: "max" },
+};
+
+const bodyOf = (graph: Graph): Attribute => ({ type: "other", value: "GRAPH", graphs: [graph] });
+
+const branchOf = (nodes: readonly ModelNodeSpec[], output: string): Graph => {
+  const [{ outputs: _, ...first }] = nodes;
+  const { graph } = buildModel({
+    opsets: { "ai.onnx": 18 },
+    nodes: [{ ...first, outputs: [output] }],
+    outputs: { [output]: null },
+  });
+  return graph;
+};
+
+/** Two nodes that are equal, one of them in a body, one that differs in a body, and one that does not run. */
+export const mixedModel = (): Uint8Array => {
+  const take = { op: "Gather", name: "take", inputs: ["data", "rows"], outputs: ["taken"] };
+  const put = {
+    ...{ op: "ScatterND", name: "put", inputs: ["data", "where", "nans"], outputs: ["written"] },
+  };
+  const choose: ModelNodeSpec = {
+    ...{ op: "If", name: "choose", inputs: ["yes"], outputs: ["chosen"] },
+    attributes: {
+      then_branch: bodyOf(branchOf([losesNan], "then")),
+      else_branch: bodyOf(branchOf([put], "else")),
+    },
+  };
+  return modelOf([take, put, choose], CONSTANTS);
+};
+
+/** A node that differs in the last of many rows, after others that share a target. */
+export const largeModel = (rows: number): Uint8Array => {
+  const where = Array.from({ length: rows }, (_, at) => (at < 100 ? at % 7 : at));
+  const values = Array.from({ length: rows }, (_, at) => at);
+  where[rows - 1] = where[rows - 2];
+  values[rows - 2] = NaN;
+  return writeModel(
+    buildModel({
+      opsets: { "ai.onnx": 18 },
+      inputs: { data: { dtype: "float32", shape: [rows] } },
+      constants: {
+        where: tensor("int64", [rows, 1], where),
+        nans: tensor("float32", [rows], values),
+      },
+      nodes: [losesNan],
+      outputs: { lost: null },
+    }),
+  );
+};
+
+/** A gather from a table of many bytes. */
+export const heavyModel = (bytes: number): Uint8Array => {
+  const table = zeros("float32", [bytes / 4096, 1024]);
+  return modelOf([{ op: "Gather", name: "take", inputs: ["table", "rows"], outputs: ["taken"] }], {
+    ...{ table, rows: CONSTANTS.rows },
+  });
+};
+
+/** A model without scatters and gathers. */
+export const plainModel = (): Uint8Array =>
+  modelOf([{ op: "Add", inputs: ["data", "data"], outputs: ["sum"] }], {});
+
+/** A model with an operator that no runtime knows. */
+export const unknownModel = (): Uint8Array =>
+  modelOf(
+    [
+      { op: "Gather", name: "take", inputs: ["data", "rows"], outputs: ["taken"] },
+      { op: "Sparkle", domain: "ai.onnx", inputs: ["taken"], outputs: ["made"] },
+    ],
+    { rows: CONSTANTS.rows },
+  );
