@@ -3,7 +3,7 @@
  * in ScatterElements, carries its tab itself.
  */
 
-import { indexFormOf } from "../stage/sheets.ts";
+import { indexFormOf } from "../values/schema.ts";
 import { positionOf, sizeOf } from "../values/shape.ts";
 import type { Links, Tuple } from "./links.ts";
 

@@ -23,14 +23,8 @@ import {
   type Head,
   type Metrics,
 } from "./metrics.ts";
-import {
-  indexFormOf,
-  isAligned,
-  plainSheet,
-  sheetsOf,
-  type IndexForm,
-  type Sheet,
-} from "./sheets.ts";
+import { isAligned, plainSheet, sheetsOf, type Sheet } from "./sheets.ts";
+import { indexFormOf, type IndexForm } from "../values/schema.ts";
 
 interface Call {
   readonly op: string;

@@ -3,14 +3,8 @@
  * updates.
  */
 
-import { operators, type OperatorVersion } from "ndscatter";
+import type { IndexForm } from "../values/schema.ts";
 import { sizeOf } from "../values/shape.ts";
-
-export type IndexForm = OperatorVersion["indexForm"];
-
-/** Returns the form of an operator's indices, which is the same in all versions; undefined for an unknown operator. */
-export const indexFormOf = (op: string): IndexForm | undefined =>
-  operators().find(({ name }) => name === op)?.indexForm;
 
 export interface Sheet {
   readonly rows: number;

@@ -12,6 +12,12 @@ import {
 import { roleOf, typesOf } from "ndscatter/operators";
 import type { State } from "./state.ts";
 
+export type IndexForm = OperatorVersion["indexForm"];
+
+/** Returns the form of an operator's indices, which is the same in all versions; undefined for an unknown operator. */
+export const indexFormOf = (op: string): IndexForm | undefined =>
+  operators().find(({ name }) => name === op)?.indexForm;
+
 /** Returns the position of the input with this role, or -1. */
 export const rolePosition = ({ inputs }: OperatorVersion, role: Role): number =>
   inputs.findIndex((one) => roleOf(one) === role);
