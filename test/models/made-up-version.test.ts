@@ -176,7 +176,8 @@ test("the page offers the invented version, and its reference has a section for 
   await build({
     stdin: {
       contents: `
-        export { operatorGroups, withOperator } from "./document/with-operator.ts";
+        export { withOperator } from "./document/with-operator.ts";
+        export { operatorGroups } from "./values/schema.ts";
         export { families } from "./site/reference/families.ts";
         export { examplesOf } from "./site/reference/calls.ts";
         export { versionSection } from "./site/reference/version-section.ts";
