@@ -22,11 +22,13 @@ const RUNTIME = /ort-wasm|assets\/worker-/;
 
 const strip = (page: Page) => page.locator(".model-check");
 
-/** Asks to run the model that was dropped, in the dialog or in the strip. */
-const ask = (page: Page): Promise<void> =>
-  page
+/**
+ * Asks to run a model: in the dialog for files with several choices, or else in the strip, whose button the dialog would
+ * cover.
+ */
+const ask = (page: Page, where: "dialog" | "strip" = "dialog"): Promise<void> =>
+  (where === "strip" ? strip(page) : page.locator("dialog[open]"))
     .getByRole("button", { name: /^(?:Check the model|Run the model here, and check every node)$/ })
-    .last()
     .click();
 
 /** The rows of the list, when the check has ended. */
@@ -134,7 +136,7 @@ test("a second run, another model and a closed strip", async () => {
   const bytes = fs.readFileSync(path.join(REPOSITORY, "examples/faults/unknown-reduction.onnx"));
   await drop(page, "body", [{ name: "other.onnx", bytes }]);
   await strip(page).getByText("Check every scatter and gather").waitFor();
-  await ask(page);
+  await ask(page, "strip");
   assert.match((await rowsOf(page)).join(), /^invalid\nScatterND/);
   await drop(page, "body", [{ name: "mixed.onnx", bytes: mixedModel() }]);
   await ask(page);
@@ -149,7 +151,7 @@ test("a model that the runtime does not know is reported with its words", async 
   await using opened = await site.open(SUM);
   const { page } = opened;
   await drop(page, "body", [{ name: "unknown.onnx", bytes: unknownModel() }]);
-  await ask(page);
+  await ask(page, "strip");
   const rows = await rowsOf(page);
   await strip(page)
     .getByText(/The runtime cannot load the model, so .*Sparkle/)
@@ -212,10 +214,20 @@ test("a model of 70 MB shows its progress, is canceled at once, and runs again",
   await using opened = await site.open(SUM);
   const { page } = opened;
   await openFile(page, "heavy.onnx", heavyModel(70 * 2 ** 20));
+  // A fast machine shows a step for less time than the driver needs to look, or takes it between two messages.
+  await page.evaluate(() => {
+    const seen = new Set<string>();
+    Reflect.set(window, "seen", seen);
+    const look = (): void => {
+      const text = document.querySelector(".model-check")?.textContent ?? "";
+      const steps = /Loading the runtime|Reading [\d.]+ of 73\.4 MB|Running the model|Node \d/;
+      for (const [step] of [steps.exec(text)].filter((one) => one !== null)) seen.add(step);
+    };
+    new MutationObserver(look).observe(document.body, {
+      ...{ subtree: true, childList: true, characterData: true },
+    });
+  });
   await ask(page);
-  await strip(page)
-    .getByText(/^heavy\.onnx Reading [\d.]+ of 73\.4 MB/)
-    .waitFor();
   await page.getByRole("button", { name: "Cancel" }).click();
   await strip(page).getByText("Canceled.").waitFor();
   await page.evaluate(() => {
@@ -228,6 +240,9 @@ test("a model of 70 MB shows its progress, is canceled at once, and runs again",
   });
   await page.getByRole("button", { name: "Check again" }).click();
   assert.deepEqual(wordsOf(await rowsOf(page)), ["equal Gather-13 take"]);
+  const seen = await page.evaluate(() => [...Reflect.get(window, "seen")]);
+  assert.equal(seen[0], "Loading the runtime");
+  assert.ok(seen.length > 1, "only the start was shown");
   const long = await page.evaluate(() => Reflect.get(window, "long"));
   t.diagnostic(`tasks of the page over 50 ms: ${long.map(Math.round).join(", ") || "none"}`);
 });
