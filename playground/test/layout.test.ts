@@ -120,7 +120,7 @@ const typeAtOnce = (page: Page, cell: string, text: string): Promise<void> =>
 test("an edit of a value moves nothing, whether it is right or wrong", async (t) => {
   await using opened = await site.open(SUM, { viewport: { width: 1024, height: 768 } });
   const { page } = opened;
-  for (const [number, { id, state }] of PRESETS.entries()) {
+  for (const [number, { id, state }] of sampleOf([...PRESETS.entries()], 3)) {
     // Each input has its turn.
     const position = number % state.inputs.length;
     if ((state.inputs[position]?.values.length ?? 0) === 0) continue;

@@ -6,6 +6,7 @@ import { tensor } from "ndscatter";
 import { writeNpy } from "ndscatter/npy";
 import type { Locator, Page } from "playwright-core";
 import { cellsOf, SUM, useSite } from "./support/page.ts";
+import { sampleOf } from "./support/sample.ts";
 
 const site = useSite();
 
@@ -129,7 +130,7 @@ const VISITS: Readonly<Record<string, (page: Page) => Promise<void>>> = {
   },
 };
 
-for (const viewport of SCREENS) {
+for (const viewport of sampleOf(SCREENS, SCREENS.length)) {
   test(`at ${viewport.width} × ${viewport.height} the menu opens what can be used`, async (t) => {
     for (const [name, visit] of Object.entries(VISITS)) {
       await t.test(name, async () => {

@@ -213,7 +213,7 @@ function readBy(
   };
 }
 
-/** Groups the tuples. Reads of the same element are no error, so only scatters have shared targets. */
+/** Groups the tuples. Several reads of one element are valid, so only scatters have shared targets. */
 function censusOf(
   data: Tensor,
   indices: Tensor,
