@@ -8,12 +8,18 @@ export const LONGEST_QUESTION = 160;
 
 const PART = /(^!|;)ask=([^;]*)/;
 
+/** Removes half surrogate pairs, which cannot be encoded, because the limit may cut a pair. */
+const shortened = (question: string): string =>
+  question
+    .trim()
+    .slice(0, LONGEST_QUESTION)
+    .replaceAll(/\p{Cs}/gu, "")
+    .trim();
+
 /** Returns the question in a suffix; an empty text if the suffix has none. */
 export function questionIn(suffix: string): string {
   try {
-    return decodeURIComponent(PART.exec(suffix)?.[2] ?? "")
-      .trim()
-      .slice(0, LONGEST_QUESTION);
+    return shortened(decodeURIComponent(PART.exec(suffix)?.[2] ?? ""));
   } catch {
     return "";
   }
@@ -24,11 +30,7 @@ export const withoutQuestion = (suffix: string): string =>
   suffix.replace(PART, "").replace(/^!$/, "");
 
 export function withQuestion(suffix: string, question: string): string {
-  // The limit may cut a surrogate pair, of which half cannot be encoded.
-  const asked = question
-    .trim()
-    .slice(0, LONGEST_QUESTION)
-    .replaceAll(/\p{Cs}/gu, "");
+  const asked = shortened(question);
   const rest = withoutQuestion(suffix);
   if (asked === "") return rest;
   // The function encodeURIComponent does not encode these characters, of which ! begins a suffix.

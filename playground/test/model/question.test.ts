@@ -34,8 +34,9 @@ test("any question comes back, alone or behind an output", () => {
   );
 });
 
-test("a damaged question is no question", () => {
+test("a damaged question is left out", () => {
   assert.equal(questionIn("!ask=%E4%A"), "");
   assert.equal(questionIn("!float32:1:2"), "");
+  assert.equal(questionIn(`!ask=${"a".repeat(159)}${encodeURIComponent("🙂")}`), "a".repeat(159));
   assert.equal(withQuestion(withQuestion(OTHER, "a;b!"), ""), OTHER);
 });
