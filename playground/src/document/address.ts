@@ -3,10 +3,9 @@
  * history.
  */
 
-import { toHash } from "./hash.ts";
 import type { History } from "./history.ts";
-import { unpack } from "./packed.ts";
 import type { PageState } from "./state.ts";
+import { printWithSuffix } from "./suffix.ts";
 
 /**
  * The minimum delay between URL changes, in milliseconds. Safari throws after 100 URL changes in 30 s; this delay
@@ -26,7 +25,7 @@ const RETRY = 3000;
 const MOST_STOPS = 100;
 
 const hashOf = ({ history, suffix }: PageState): string =>
-  `#${toHash(history.present.state)}${suffix}`;
+  `#${printWithSuffix(suffix, history.present.state)}`;
 
 export class Address {
   private readonly stops = new Map<string, History>();
@@ -47,13 +46,24 @@ export class Address {
 
   private readonly newKey = (): string => `${performance.timeOrigin}-${++this.count}`;
 
-  /** Keeps a document with its undo steps, so that back navigation finds them. */
-  keep(entry: History): void {
+  /** Keeps a document with its undo steps, so that back navigation to the entry with this key finds them. */
+  keep(entry: History, key = this.key): void {
     const { stops } = this;
-    stops.delete(this.key);
-    stops.set(this.key, entry);
+    stops.delete(key);
+    stops.set(key, entry);
     const [oldest] = stops.keys();
     if (stops.size > MOST_STOPS && oldest !== undefined) stops.delete(oldest);
+  }
+
+  /** Returns the documents of the entry with this key, or null if only its URL is known. */
+  documentsAt(key: string): History | null {
+    return this.stops.get(key) ?? null;
+  }
+
+  /** Keeps what the page shows after navigation. A change of the entry before must not replace the new URL. */
+  arrive(key: string, entry: History): void {
+    this.forget();
+    this.keep(entry, key);
   }
 
   /** Replaces the current URL as soon as the browser allows it. */
@@ -107,10 +117,10 @@ export class Address {
   }
 
   /**
-   * Listens for navigation and followed links, and returns a function that stops listening. `onArrive` receives the
-   * documents of the new history entry, or null if only its URL is known.
+   * Listens for navigation and followed links, and returns a function that stops listening. `onArrive` is called after
+   * `key` is that of the new history entry.
    */
-  listen(onArrive: (entry: History | null) => void): () => void {
+  listen(onArrive: () => void): () => void {
     // The first history entry gets its key before any other URL change, so that back navigation finds the entry.
     try {
       history.replaceState({ stop: this.key }, "");
@@ -118,18 +128,13 @@ export class Address {
       // A history entry that is not in memory is parsed from its URL.
     }
     const arrive = (): void => {
-      const ready = unpack(location.hash);
-      if (ready !== null) {
-        void ready.then(arrive);
-        return;
-      }
       const stop = keyNow();
       // A link within the page creates a history entry without a key.
       if (stop === this.key || (stop === null && location.hash === this.known)) return;
       this.forget();
       this.known = location.hash;
       this.key = stop ?? this.newKey();
-      onArrive(this.stops.get(this.key) ?? null);
+      onArrive();
     };
     window.addEventListener("popstate", arrive);
     window.addEventListener("hashchange", arrive);

@@ -4,12 +4,12 @@ import type { Preset } from "../examples/presets.ts";
 import { START } from "../examples/start.ts";
 import type { State } from "../values/state.ts";
 import { documentOf, withOpened, type Document } from "./document.ts";
-import { fromHash, suffixIn, toHash } from "./hash.ts";
-import { withoutQuestion } from "./question.ts";
+import { fromHash, toHash } from "./hash.ts";
 import { historyOf } from "./history.ts";
 import { unpacked } from "./packed.ts";
 import { historyAround, taken } from "./refuge.ts";
 import { WHOLE, type BrokenLink, type PageState } from "./state.ts";
+import { NOTHING, readSuffix, textAbout, withUrl, type About, type Suffix } from "./suffix.ts";
 
 /** A document, with the broken link if the URL could not be parsed. */
 interface Arrival {
@@ -74,13 +74,14 @@ export function firstPage(key: string | null): PageState {
   const isOwn = mine !== null && toHash(mine) === text;
   const history = isSame ? historyAround(document, left) : historyOf(document);
   const { preset, state } = history.present;
-  const suffix = suffixIn(url);
+  const [of, question = null] = (isHere ? left.question : null) ?? ["", null];
+  const suffix = firstSuffix(url, question === null ? NOTHING : { of, text: question });
   return {
     ...WHOLE,
     known: null,
     history,
     broken: found.broken,
-    linked: isHere || isOwn || preset !== null ? null : state,
+    linked: isHere || isOwn || preset !== null ? "" : text,
     remarks: [],
     suffix,
     edition: 0,
@@ -89,10 +90,20 @@ export function firstPage(key: string | null): PageState {
     pointed: null,
     panel: null,
     text: null,
-    asked: askedBy(suffix),
+    asked: askedBy(suffix, state),
   };
 }
 
-/** Returns the output for comparison that a URL's suffix contains. */
-export const askedBy = (suffix: string): PageState["asked"] =>
-  withoutQuestion(suffix) === "" ? undefined : { actual: null, link: withoutQuestion(suffix) };
+/** Returns the suffix of the first URL, whose call the page may have left for another one before a reload. */
+function firstSuffix(url: string, question: About): Suffix {
+  const { text } = unpacked(url);
+  const found = text === "" ? null : fromHash(text);
+  const state = found === null || "error" in found ? null : found.state;
+  return withUrl({ question, compared: NOTHING }, readSuffix(url, state));
+}
+
+/** Returns the output for comparison with this state that the URL's suffix contains. */
+export function askedBy({ compared }: Suffix, state: State): PageState["asked"] {
+  const link = textAbout(compared, state);
+  return link === "" ? undefined : { actual: null, link };
+}

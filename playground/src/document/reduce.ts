@@ -14,7 +14,7 @@ import { arrivalAt, askedBy, examplesOf, presetOf } from "./arrival.ts";
 import { withChoice } from "./choose.ts";
 import { withExample, withOpened, withOwn, type Document } from "./document.ts";
 import { withDType, withValue } from "./edit.ts";
-import { suffixIn } from "./hash.ts";
+import { toHash } from "./hash.ts";
 import {
   grownShape,
   withInput,
@@ -28,6 +28,7 @@ import {
   WHOLE,
   type Action,
   type Changed,
+  type ComparedWith,
   type Edit,
   type Glance,
   type Known,
@@ -35,6 +36,7 @@ import {
   type Stride,
   type Travel,
 } from "./state.ts";
+import { isCall, NOTHING, readSuffix, withUrl } from "./suffix.ts";
 
 export function reduce(page: PageState, action: Action): PageState {
   switch (action.do) {
@@ -79,14 +81,23 @@ function changed(page: PageState, { document, remarks = [] }: Changed): PageStat
   };
 }
 
-/** Returns the page with another call. Any open dialog closes, because it belongs to the former call. */
-const elsewhere = (page: PageState): PageState => ({
-  ...page,
-  generation: page.generation + 1,
-  panel: null,
-  text: null,
-  asked: askedBy(page.suffix) ?? page.asked,
-});
+/**
+ * Returns the page with another call. Any open dialog closes, and an open comparison is empty, because both belong to
+ * the former call.
+ */
+function elsewhere(page: PageState): PageState {
+  const { suffix, history, asked } = page;
+  const { state } = history.present;
+  const isCompared = isCall(suffix.compared.of, state);
+  return {
+    ...page,
+    generation: page.generation + 1,
+    panel: null,
+    text: null,
+    suffix: isCompared ? suffix : { ...suffix, compared: NOTHING },
+    asked: askedBy(suffix, state) ?? (asked && { actual: null }),
+  };
+}
 
 function walked(page: PageState, history: PageState["history"]): PageState {
   if (history === page.history) return page;
@@ -176,25 +187,25 @@ function afterStride(page: PageState, action: Stride): PageState {
 
 function afterTravel(page: PageState, action: Travel): PageState {
   const { present } = page.history;
-  if (action.do === "arrive") {
-    const there = { ...page, suffix: suffixIn(action.hash) };
-    if (action.history !== null) {
-      const { history } = action;
-      return { ...elsewhere(changed(there, { document: present })), history, broken: null };
-    }
-    const { document, broken } = arrivalAt(action.hash, present, page);
-    return { ...shown(there, document), broken };
-  }
   if (action.do === "drop") return { ...shown(page, present), broken: null };
-  const { document, broken } = arrivalAt(action.text, present, page);
-  return broken === null ? { ...shown(page, document), broken } : { ...page, broken };
+  if (action.do === "arrive" && action.history !== null) {
+    const { history, hash } = action;
+    const suffix = withUrl(page.suffix, readSuffix(hash, history.present.state));
+    return elsewhere({ ...changed(page, { document: present }), history, suffix, broken: null });
+  }
+  const hash = action.do === "link" ? action.text : action.hash;
+  const { document, broken } = arrivalAt(hash, present, page);
+  if (broken !== null)
+    return action.do === "link" ? { ...page, broken } : { ...shown(page, document), broken };
+  const suffix = withUrl(page.suffix, readSuffix(hash, document.state));
+  return { ...shown({ ...page, suffix }, document), broken };
 }
 
 /** Returns the page with a call that a link has opened. */
 function shown(page: PageState, document: Document): PageState {
   const isOwn = document.preset !== null || document.state === page.history.present.own?.state;
   const isNew = document !== page.history.present;
-  const linked = !isNew ? page.linked : isOwn ? null : document.state;
+  const linked = !isNew ? page.linked : isOwn ? "" : toHash(document.state);
   return { ...elsewhere(changed(page, { document })), linked };
 }
 
@@ -219,8 +230,15 @@ function afterGlance(page: PageState, action: Glance): PageState {
     case "ask":
       return { ...page, asked: action.asked };
     case "compare":
-      return page.suffix === action.suffix ? page : { ...page, suffix: action.suffix };
+      return withCompared(page, action.compared);
   }
+}
+
+function withCompared(page: PageState, given: ComparedWith | null): PageState {
+  const { compared: before } = page.suffix;
+  const compared = given === null ? NOTHING : { of: toHash(given.state), text: given.suffix };
+  const isSame = before.of === compared.of && before.text === compared.text;
+  return isSame ? page : { ...page, suffix: { ...page.suffix, compared } };
 }
 
 /** The same cells give the same page, so that a pointer within a cell draws nothing. */
@@ -246,7 +264,7 @@ export function informed(page: PageState): PageState {
   if (preset === present.preset || preset === null) return known;
   return {
     ...known,
-    linked: null,
+    linked: "",
     history: { ...page.history, present: { ...present, preset } },
   };
 }

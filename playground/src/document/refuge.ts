@@ -1,15 +1,19 @@
 /**
  * Preserves data across a page load in this tab: a state that is not in the URL yet, its undo history, the row numbers
- * of its parts, and the user's own call. Documents are stored as URL fragments. Removed elements are not stored,
+ * of its parts, the user's own call, and the sender's question. Documents are stored as URL fragments. Removed elements are not stored,
  * because earlier documents still contain them.
  */
 
 import { documentOf, type Document } from "./document.ts";
 import { fromHash, toHash } from "./hash.ts";
 import type { History } from "./history.ts";
+import type { About } from "./suffix.ts";
 
 /** A document's URL fragment, and the id of the example that it shows. */
 type Written = readonly [hash: string, preset: string | null];
+
+/** The sender's question with the URL fragment of its call; the question is null if the link has none. */
+type Question = readonly [of: string, text: string | null];
 
 interface Left {
   /** The page's URL fragment when the user left, with its `#`. */
@@ -23,6 +27,7 @@ interface Left {
   readonly own: string | null;
   readonly past: readonly Written[];
   readonly future: readonly Written[];
+  readonly question: Question;
   /** For each input of the visible state, its row numbers or null. */
   readonly rows: readonly (readonly number[] | null)[];
 }
@@ -40,6 +45,7 @@ export function leave(
   { present, past, future }: History,
   isBroken: boolean,
   place: Pick<Left, "at" | "was" | "stop">,
+  question: About,
 ): void {
   const to = `#${toHash(present.state)}`;
   let room = MOST;
@@ -60,6 +66,10 @@ export function leave(
     own: own === undefined ? null : toHash(own),
     past: written(past.toReversed()).toReversed(),
     future: written(future),
+    question:
+      question.text === "" || question.of.length > room
+        ? NO_QUESTION
+        : [question.of, question.text],
     rows: present.state.inputs.map((text) => text?.rows ?? null),
   };
   try {
@@ -81,6 +91,7 @@ export function taken(): Left | null {
     };
     const at = textIn("at") ?? "";
     const rows = fields.get("rows");
+    const question = fields.get("question");
     return {
       at,
       was: textIn("was") ?? at,
@@ -89,6 +100,7 @@ export function taken(): Left | null {
       own: textIn("own"),
       past: writtenIn(fields.get("past")),
       future: writtenIn(fields.get("future")),
+      question: isWritten(question) ? question : NO_QUESTION,
       rows: Array.isArray(rows) && rows.every(isRows) ? rows : [],
     };
   } catch {
@@ -113,6 +125,8 @@ export function historyAround(present: Document, { past, future, rows }: Left): 
     });
   return { past: documentsOf(past), present: numbered, future: documentsOf(future) };
 }
+
+const NO_QUESTION: Question = ["", null];
 
 const writtenIn = (list: unknown): Written[] =>
   Array.isArray(list) && list.every(isWritten) ? list : [];

@@ -10,6 +10,7 @@ import type { Spot } from "../values/spot.ts";
 import type { State, TensorText } from "../values/state.ts";
 import type { History } from "./history.ts";
 import type { Document } from "./document.ts";
+import type { Suffix } from "./suffix.ts";
 
 /**
  * The domain, operator and opset that identify an operator version. An opset between two versions selects the older
@@ -64,6 +65,12 @@ export type Asked =
     }
   | undefined;
 
+/** The URL suffix of an output that is compared with the result of a call. */
+export interface ComparedWith {
+  readonly state: State;
+  readonly suffix: string;
+}
+
 export type Panel = "Examples" | "Open" | "Share" | "Help";
 
 /** What the user looks at in a call. A change of the call restores the whole picture. */
@@ -88,12 +95,11 @@ export interface PageState extends Look {
   readonly history: History;
   /** The broken link in the URL; null after another state is shown. */
   readonly broken: BrokenLink | null;
-  /** The state that a link has opened and nobody has changed; null for an example and for the user's own call. */
-  readonly linked: State | null;
+  /** The URL fragment of the call that a link has opened; empty for an example and for the user's own call. */
+  readonly linked: string;
   /** Sentences that explain the last change to the user. */
   readonly remarks: readonly string[];
-  /** The URL's suffix, which holds the output to compare and the sender's question. */
-  readonly suffix: string;
+  readonly suffix: Suffix;
   /** A counter that increases with every change of the call. */
   readonly edition: number;
   /** A counter that increases when another call is shown. */
@@ -157,8 +163,8 @@ export type Glance =
   | { readonly do: "panel"; readonly panel: Panel | null }
   | { readonly do: "text"; readonly input: number | null }
   | { readonly do: "ask"; readonly asked: Asked }
-  /** Appends an output for comparison to the URL; an empty text removes the output. */
-  | { readonly do: "compare"; readonly suffix: string };
+  /** Appends a compared output to the URL; null removes the output. */
+  | { readonly do: "compare"; readonly compared: ComparedWith | null };
 
 export type Action =
   | Edit

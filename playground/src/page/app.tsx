@@ -21,7 +21,6 @@ import { rulesBeside } from "../document/faults.ts";
 import type { State } from "../values/state.ts";
 import { visible } from "../values/visible.ts";
 import type { WhyProps } from "../why/use-why.ts";
-import { withQuestion } from "../document/question.ts";
 
 const WhyPanel = later<WhyProps>(async () => (await import("../why/why-panel.tsx")).Why);
 
@@ -83,7 +82,7 @@ const inOneParagraph = (remarks: readonly string[]): string =>
  */
 function Side({ session, isFrame }: SideProps): JSX.Element {
   const [isOpen, setOpen] = useState(false);
-  const { state, explanation, asked, act, remarks, isStale } = session;
+  const { state, generation, explanation, asked, act, remarks, isStale } = session;
   return (
     // The side panel scrolls, so it must be reachable by keyboard.
     <aside
@@ -126,9 +125,8 @@ function Side({ session, isFrame }: SideProps): JSX.Element {
             actual={asked.actual}
             dialect={asked.dialect}
             link={asked.link}
-            onAddress={(suffix) =>
-              act({ do: "compare", suffix: withQuestion(suffix, session.question) })
-            }
+            generation={generation}
+            onAddress={(compared) => act({ do: "compare", compared })}
             onRule={(rule) => act({ do: "rule", rule })}
             onActual={(actual) => act({ do: "actual", actual })}
             onClose={() => act({ do: "ask", asked: undefined })}

@@ -10,7 +10,7 @@ import type { Action, PageState } from "../document/state.ts";
 import { examplesOf } from "../document/arrival.ts";
 import { Store } from "../document/store.ts";
 import { verbOf } from "../stage/wiring.ts";
-import { questionIn } from "../document/question.ts";
+import { isCall, textAbout } from "../document/suffix.ts";
 import type { Spot, TensorId } from "../values/spot.ts";
 
 const NO_FIXES: readonly Fix[] = [];
@@ -36,7 +36,7 @@ export function useSession(): Session {
     () => words && describe(words, call, spot, step),
     [words, call, spot, step],
   );
-  const { question, example } = useTitle(page);
+  const { question, example, isLinked } = useTitle(page);
   return {
     ...page,
     ...drawn,
@@ -45,7 +45,7 @@ export function useSession(): Session {
     preset,
     example,
     edits,
-    isLinked: state === page.linked,
+    isLinked,
     hasOwn: own !== null,
     canUndo: page.history.past.length > 0,
     canRedo: page.history.future.length > 0,
@@ -70,16 +70,21 @@ export function useSession(): Session {
   };
 }
 
-/** Returns the sender's question, which a changed call no longer shows, or else the example whose question is the title. */
-function useTitle(page: PageState): Pick<Session, "question" | "example"> {
-  const { state, preset } = page.history.present;
-  const isUnchanged = state === page.linked || page.edition === 0;
-  const question = isUnchanged ? questionIn(page.suffix) : "";
+/** Returns the sender's question, or else the example whose question is the title. */
+function useTitle({
+  history,
+  suffix,
+  linked,
+  known,
+}: PageState): Pick<Session, "question" | "example" | "isLinked"> {
+  const { state, preset } = history.present;
+  const question = useMemo(() => textAbout(suffix.question, state), [suffix.question, state]);
+  const isLinked = useMemo(() => isCall(linked, state), [linked, state]);
   const example = useMemo(
-    () => examplesOf(page).find(({ id }) => id === preset) ?? null,
-    [page.known, preset],
+    () => examplesOf({ known }).find(({ id }) => id === preset) ?? null,
+    [known, preset],
   );
-  return { question, example: question === "" ? example : null };
+  return { question, example: question === "" ? example : null, isLinked };
 }
 
 /** Returns the state, which is drawn after each action, and the functions that change it. */

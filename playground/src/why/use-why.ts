@@ -3,7 +3,7 @@
 import type { DialectId, Explanation } from "ndscatter";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { readState } from "../document/read-state.ts";
-import type { OutputRule, ShownActual } from "../document/state.ts";
+import type { ComparedWith, OutputRule, ShownActual } from "../document/state.ts";
 import type { State, TensorText } from "../values/state.ts";
 import {
   compareActual,
@@ -27,14 +27,16 @@ import {
 export interface WhyProps {
   readonly state: State;
   readonly explanation: Explanation | null;
+  /** A counter that increases when another call is shown, whose comparison begins empty. */
+  readonly generation: number;
   /** A runtime's output from an opened or dropped file, which is compared immediately. */
   readonly actual?: TensorText | null;
   /** The system that returned this output, if it is known. */
   readonly dialect?: DialectId | undefined;
   /** The URL suffix that holds a comparison. */
   readonly link?: string | undefined;
-  /** Receives the comparison's URL suffix; an empty text if nothing is compared. */
-  onAddress(suffix: string): void;
+  /** Receives a comparison for the URL; null if nothing is compared. */
+  onAddress(compared: ComparedWith | null): void;
   onRule(rule: OutputRule | null): void;
   onActual(actual: ShownActual | null): void;
   onClose(): void;
@@ -75,18 +77,20 @@ interface Why {
 }
 
 export function useWhy(props: WhyProps): Why {
-  const { state, explanation, actual = null, dialect, link, ...tells } = props;
+  const { state, explanation, generation, actual = null, dialect, link, ...tells } = props;
   const [source, setSource] = useState<Source | null>(null);
   const [chosen, setChosen] = useState<DialectId | null>(null);
   const [pressed, setPressed] = useState<string | null>(null);
   const found = useFound(state, explanation, source);
-  const latest = useRef(tells);
-  latest.current = tells;
   const take = (read: Source["read"] | null): void => {
     setSource(read && { read });
     setPressed(null);
   };
   const onFile = (input: TensorText): void => take((output) => fitActual(input, output));
+  useEffect(() => {
+    take(null);
+    setChosen(null);
+  }, [generation]);
   useEffect(() => {
     if (actual !== null) take((output) => ({ ...fitActual(actual, output), dialect }));
   }, [actual]);
@@ -95,27 +99,8 @@ export function useWhy(props: WhyProps): Why {
     if (linked === null) return;
     take((output) => fitActual(linked.text, output, linked.rounding, "The output of the link"));
     setChosen(linked.beside);
-  }, [link]);
-  useEffect(() => {
-    if (found === null || found.source !== source) return;
-    // A comparison may be impossible while the call is being edited, but stays in the URL.
-    if (source === null) latest.current.onAddress("");
-    else if (found.actual !== null)
-      latest.current.onAddress(printCompared({ ...found.actual, beside: chosen }));
-  }, [found, chosen]);
-  useEffect(() => latest.current.onActual(found && shownOf(found)), [found]);
-  useEffect(() => {
-    const rule = pressed === null || found === null ? null : ruleOf(pressed, found);
-    latest.current.onRule(rule);
-  }, [pressed, found]);
-  useEffect(
-    () => () => {
-      latest.current.onRule(null);
-      latest.current.onActual(null);
-      latest.current.onAddress("");
-    },
-    [],
-  );
+  }, [link, generation]);
+  useTells(found, { source, chosen, pressed }, tells);
   const { comparison = null, rules = null } = found ?? {};
   return {
     found,
@@ -128,6 +113,45 @@ export function useWhy(props: WhyProps): Why {
     onRefusal: (error) => take(() => ({ error })),
     onClear: () => take(null),
   };
+}
+
+interface Chosen {
+  readonly source: Source | null;
+  readonly chosen: DialectId | null;
+  readonly pressed: string | null;
+}
+
+/** Tells the page what the panel has found, and at the end that the panel shows nothing. */
+function useTells(
+  found: Found | null,
+  { source, chosen, pressed }: Chosen,
+  tells: Pick<WhyProps, "onAddress" | "onRule" | "onActual">,
+): void {
+  const latest = useRef(tells);
+  latest.current = tells;
+  const printed = useRef({ source, suffix: "" });
+  useEffect(() => {
+    if (found === null || found.source !== source) return;
+    // A comparison may be impossible while the call is being edited, but stays in the URL.
+    if (found.actual !== null)
+      printed.current = { source, suffix: printCompared({ ...found.actual, beside: chosen }) };
+    if (source === null) latest.current.onAddress(null);
+    else if (printed.current.source === source)
+      latest.current.onAddress({ state: found.state, suffix: printed.current.suffix });
+  }, [found, chosen]);
+  useEffect(() => latest.current.onActual(found && shownOf(found)), [found]);
+  useEffect(() => {
+    const rule = pressed === null || found === null ? null : ruleOf(pressed, found);
+    latest.current.onRule(rule);
+  }, [pressed, found]);
+  useEffect(
+    () => () => {
+      latest.current.onRule(null);
+      latest.current.onActual(null);
+      latest.current.onAddress(null);
+    },
+    [],
+  );
 }
 
 /**

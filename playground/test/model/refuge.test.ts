@@ -36,10 +36,11 @@ test("a reload keeps the undo steps and the row numbers of a part of a larger te
     const rows = Array.from({ length: text.shape[0] }, (_, row) => 10 * row);
     const part = { ...first, inputs: first.inputs.with(0, { ...text, rows }) };
     const history = pushed(historyOf(documentOf(first, id)), documentOf(part, null));
-    leave(history, false, PLACE);
+    leave(history, false, PLACE, { of: "a", text: "Why?" });
     const left = taken();
     assert.ok(left !== null && left.to !== null);
     assert.equal(stored.size, 0);
+    assert.deepEqual(left.question, ["a", "Why?"]);
     const found = fromHash(left.to);
     assert.ok("state" in found);
     const back = historyAround(documentOf(found.state, null), left);
@@ -53,10 +54,18 @@ test("a reload keeps the undo steps and the row numbers of a part of a larger te
 
 test("what another program stored is neither an undo step nor a row number", () => {
   withStorage((stored) => {
-    for (const text of ["", "null", "7", "{}", "[", '{"at":"#x","past":7,"rows":[["a"],2]}']) {
+    for (const text of [
+      "",
+      "null",
+      "7",
+      "{}",
+      "[",
+      '{"at":"#x","past":7,"question":[7,"a"],"rows":[["a"],2]}',
+    ]) {
       stored.set("ndscatter-left", text);
       const left = taken();
       assert.ok(left === null || (left.past.length === 0 && left.rows.length === 0), text);
+      assert.equal(left?.question[1] ?? null, null);
     }
   });
 });
