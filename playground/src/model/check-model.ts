@@ -13,7 +13,7 @@ import {
 } from "ndscatter/onnx";
 import { MODEL } from "../reading/file-kinds.ts";
 import { sizeOf } from "../values/shape.ts";
-import { valueTexts } from "../values/tensor-text.ts";
+import { countDiffering } from "./count-differing.ts";
 import { bytesOf, givenIn } from "./inputs.ts";
 import { withMadeUp } from "./made-up.ts";
 import type { Checked, FoundCure, Row } from "./messages.ts";
@@ -73,27 +73,29 @@ function aboutRun({ loads, problem, notes, nodes }: VerifyReport): string[] {
 }
 
 function rowOf(node: VerifiedNode): Row {
-  const { path, op, version, verdict, sentence, where, call, result, diagnoses } = node;
+  const { path, op, version, verdict, sentence, where, call, diagnoses } = node;
   const [reason] = diagnoses;
   return {
     path,
     title: version === null ? op : `${op}-${version}`,
     verdict,
     sentence: where === null ? sentence : `in ${where}, ${sentence}`,
-    differing: call === null || result === null ? null : differingIn(node),
+    differing: differingIn(node),
     why: reason === undefined ? "" : reason.sentence,
     canShow: call !== null,
   };
 }
 
 /** Counts the elements that differ from the exact result, bit for bit except for NaNs. */
-function differingIn({ call, result }: VerifiedNode): Row["differing"] {
-  if (call === null || result === null) return null;
+function differingIn({ call, result, difference, diagnoses }: VerifiedNode): Row["differing"] {
+  // A result of another type or shape has no first difference.
+  if (call === null || result === null || difference === null) return null;
+  const all = sizeOf(result.shape);
+  const [reason] = diagnoses;
+  if (reason !== undefined) return [reason.cells.differing, all];
   try {
     const [exact] = runNode(call.node, call.inputs);
-    if (sizeOf(exact.shape) !== sizeOf(result.shape)) return null;
-    const [one, other] = [exact, result].map(valueTexts);
-    return [one.filter((text, at) => text !== other[at]).length, one.length];
+    return [countDiffering(exact, result), all];
   } catch (error) {
     // An invalid call has no exact result.
     if (isTensorError(error)) return null;
