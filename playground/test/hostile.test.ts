@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { PRESETS } from "../src/examples/presets.ts";
 import { chooseExample, SUM, useSite } from "./support/page.ts";
+import { drawing, SEED } from "./support/sample.ts";
 
 const site = useSite();
 
@@ -62,12 +63,7 @@ test("no input breaks the page", async () => {
   await page.addLocatorHandler(page.locator("dialog[open]:has(.kinds)"), async () => {
     await page.keyboard.press("Escape");
   });
-  // A linear congruential generator, so that every run does the same.
-  let seed = 7;
-  const below = (limit: number): number => {
-    seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31;
-    return Math.floor((seed / 2 ** 31) * limit);
-  };
+  const below = drawing();
   const pick = async (selector: string) => {
     const all = page.locator(selector);
     const count = await all.count();
@@ -103,7 +99,11 @@ test("no input breaks the page", async () => {
   ];
   for (let n = 0; n < 250; n++) {
     await actions[below(actions.length)]();
-    assert.equal(await page.locator("h1").innerText(), "ndscatter", `after ${n} actions`);
+    assert.equal(
+      await page.locator("h1").innerText(),
+      "ndscatter",
+      `seed ${SEED}, after ${n} actions`,
+    );
   }
   assert.ok((await page.locator(".tensor").count()) > 0);
 });

@@ -230,6 +230,7 @@ test("a model of 70 MB shows its progress, is canceled at once, and runs again",
   await ask(page);
   await page.getByRole("button", { name: "Cancel" }).click();
   await strip(page).getByText("Canceled.").waitFor();
+  assert.equal(await page.evaluate(() => document.activeElement?.textContent), "Check again");
   await page.evaluate(() => {
     const long: number[] = [];
     Reflect.set(window, "long", long);
@@ -245,6 +246,47 @@ test("a model of 70 MB shows its progress, is canceled at once, and runs again",
   assert.ok(seen.length > 1, "only the start was shown");
   const long = await page.evaluate(() => Reflect.get(window, "long"));
   t.diagnostic(`tasks of the page over 50 ms: ${long.map(Math.round).join(", ") || "none"}`);
+});
+
+for (const file of [/ort-wasm/, /assets\/worker-/])
+  test(`if ${file} cannot be loaded, one sentence says so, and the next check loads the file`, async () => {
+    await using opened = await site.open(SUM);
+    const { page, wrongs } = opened;
+    await page.context().route(file, (route) => route.abort());
+    await drop(page, "body", [{ name: "unknown.onnx", bytes: unknownModel() }]);
+    await ask(page, "strip");
+    const status = strip(page).getByRole("status");
+    await strip(page).getByRole("button", { name: "Check again" }).waitFor();
+    assert.equal(
+      await status.innerText(),
+      "unknown.onnx The runtime could not be loaded; check the connection, then check again.",
+    );
+    assert.equal(await page.locator(".model-nodes").count(), 0);
+    await page.context().unroute(file);
+    await strip(page).getByRole("button", { name: "Check again" }).click();
+    assert.deepEqual(wordsOf(await rowsOf(page)), ["equal Gather-13 take"]);
+    wrongs.length = 0;
+  });
+
+test("while a cure is searched for, the list is shown with progress and Cancel", async () => {
+  await using opened = await site.open(SUM);
+  const { page } = opened;
+  await page.evaluate(() => {
+    const bare: string[] = [];
+    Reflect.set(window, "bare", bare);
+    const look = (): void => {
+      const text = document.querySelector(".model-check")?.textContent ?? "";
+      const isDone = text.includes("Cure: ") || document.querySelector(".model-nodes") === null;
+      if (!isDone && document.querySelector(".model-check progress") === null) bare.push(text);
+    };
+    new MutationObserver(look).observe(document.body, { subtree: true, childList: true });
+  });
+  await drop(page, "body", [{ name: "mixed.onnx", bytes: mixedModel() }]);
+  await ask(page);
+  await strip(page)
+    .getByText(/^Cure: /)
+    .waitFor();
+  assert.deepEqual(await page.evaluate(() => Reflect.get(window, "bare")), []);
 });
 
 test("a model without a scatter or gather is not offered to be run, and a phone says what it cannot hold", async () => {

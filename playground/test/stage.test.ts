@@ -82,16 +82,16 @@ test("Space plays, arrows step, and the picture of each step is that of the libr
   );
 });
 
-test("a letter of one cell carries its tab, and the output of a gather gets it when the element is read", async () => {
+test("an update of one cell has its tab, and the output of a gather gets it when the element is read", async () => {
   const hash = "ai.onnx/GatherElements/13;float32:2,2:5,6,7,8;int64:2,2:0,-1,1,0";
   await using opened = await site.open(hash);
   const { page } = opened;
-  const letters = page.locator("[data-tensor=output] .tab");
-  assert.deepEqual(await letters.allInnerTexts(), ["←0", "←1", "←1", "←0"]);
+  const tabs = page.locator("[data-tensor=output] .tab");
+  assert.deepEqual(await tabs.allInnerTexts(), ["←0", "←1", "←1", "←0"]);
   await page.keyboard.press("ArrowRight");
-  assert.deepEqual(await letters.allInnerTexts(), ["←0"]);
+  assert.deepEqual(await tabs.allInnerTexts(), ["←0"]);
   await page.keyboard.press("ArrowRight");
-  assert.deepEqual(await letters.allInnerTexts(), ["←0", "←1"]);
+  assert.deepEqual(await tabs.allInnerTexts(), ["←0", "←1"]);
   assert.deepEqual(await page.locator("[data-tensor='1'] .tab").allInnerTexts(), ["→1"]);
 });
 

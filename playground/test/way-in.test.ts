@@ -8,6 +8,7 @@ import { tensor, zeros } from "ndscatter";
 import { writeNpy } from "ndscatter/npy";
 import type { Page } from "playwright-core";
 import { drop, type Dropped } from "./support/drop.ts";
+import { mixedModel } from "./support/models.ts";
 import { cellsOf, REPOSITORY, SUM, useSite } from "./support/page.ts";
 
 const site = useSite();
@@ -66,6 +67,22 @@ test("files that can change places ask, with the best guess chosen", async () =>
   await dialog.waitFor({ state: "detached" });
   assert.deepEqual(await cellsOf(page, 0), ["10", "20"]);
   assert.deepEqual(await cellsOf(page, "output"), ["11", "22"]);
+});
+
+test("a model is offered to be run only with its own files", async () => {
+  await using opened = await site.open(SUM);
+  const { page } = opened;
+  const dialog = page.locator("dialog[open]");
+  const run = dialog.getByRole("button", { name: /^Run the model here/ });
+  await drop(page, "body", [{ name: "mixed.onnx", bytes: mixedModel() }]);
+  await run.waitFor();
+  await page.keyboard.press("Escape");
+  await drop(page, "body", [
+    { name: "first.npy", bytes: writeNpy(tensor("float32", [2], [1, 2])) },
+    { name: "second.npy", bytes: writeNpy(tensor("float32", [2], [10, 20])) },
+  ]);
+  await dialog.getByRole("button", { name: "Show this call" }).waitFor();
+  assert.equal(await run.count(), 0);
 });
 
 test("the files of the README's example are the node with its inputs", async () => {

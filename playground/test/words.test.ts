@@ -41,6 +41,27 @@ test("a link shows what the call does, and the sender's question, in every width
   }
 });
 
+test("on a low phone, the sender's question is read without opening anything", async () => {
+  const viewport = { width: 320, height: 568 };
+  await using opened = await site.open(`${SUM}!ask=Why%20is%20row%201%20not%2080%3F`, { viewport });
+  const { page } = opened;
+  const note = page.locator(".title-line p");
+  assert.equal(await note.innerText(), "“Why is row 1 not 80?”");
+  const { own, box } = await note.evaluate((one) => ({
+    own: one.getBoundingClientRect().toJSON(),
+    box: one.closest(".title-line")?.getBoundingClientRect().toJSON(),
+  }));
+  assert.ok(own.height >= 16 && own.top >= box.top && own.bottom <= box.bottom, `${own.height}`);
+  assert.ok(await note.evaluate((one) => one.scrollHeight <= one.clientHeight + 1));
+  await page.getByRole("button", { name: "more of the note" }).click();
+  assert.ok(await page.getByText("Row 1 gets two updates; add keeps both.").isVisible());
+});
+
+test("a gather that opens with an error has reads", async () => {
+  await using opened = await site.open("ai.onnx/Gather/13;float32:2:1,2;int64:1:7");
+  assert.equal(await opened.page.locator(".player output").innerText(), "0 reads");
+});
+
 test("the question is asked where the link is shared", async () => {
   await using opened = await site.open(SUM);
   const { page } = opened;

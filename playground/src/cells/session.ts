@@ -1,4 +1,4 @@
-/** What the rooms that draw know of the page: its state, what follows from the state, and how to change it. */
+/** What components know about the page: its state, everything derived from the state, and the functions that change it. */
 
 import type { Explanation, OperatorVersion } from "ndscatter";
 import type { Edits } from "../document/edits.ts";

@@ -1,14 +1,14 @@
 /**
- * The tabs within cells: the place that an index names, where no tab stands beside the index. A letter of one cell, as
- * in ScatterElements, carries its tab itself.
+ * The tabs within cells: the place that an index names, where no tab is beside the index. An update of one cell, as in
+ * ScatterElements, has its tab in its own cell.
  */
 
 import { indexFormOf } from "../values/schema.ts";
 import { positionOf, sizeOf } from "../values/shape.ts";
 import type { Links, Tuple } from "./links.ts";
 
-/** The maximum number of letters with a tab each; more tabs could not be read. */
-export const MOST_TABS = 64;
+/** The maximum number of updates or reads with a tab each; more tabs could not be read. */
+const MOST_TABS = 64;
 
 /** Returns the tabs of a tensor's elements, such as `→3`. */
 export function tabsOf(

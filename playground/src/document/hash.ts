@@ -6,8 +6,8 @@
  * The operator is followed by its attributes and inputs. Each input has a data type, a shape and values; an omitted
  * input is written as `-`. Repeated values are abbreviated, so `0*8` means eight zeros. Characters with a meaning in
  * this format are percent-encoded as UTF-8. An unpaired surrogate, which UTF-8 cannot encode, is written as `%uD800`.
- * An output for comparison may follow a `!` (see `why/compared-link.ts`). Long links are compressed before they are
- * shared (see `packed.ts`).
+ * An output for comparison (see `why/compared-link.ts`) and the sender's question, `ask=…` (see `question.ts`), may
+ * follow a `!`. Long links are compressed before they are shared (see `packed.ts`).
  */
 
 import { isDType, TensorError } from "ndscatter";
@@ -54,7 +54,7 @@ export function fromHash(hash: string): { readonly state: State } | { readonly e
     : { error };
 }
 
-/** Returns the suffix of a URL fragment, which starts with `!` and holds an output to compare. */
+/** Returns the suffix of a URL fragment, which starts with `!`: an output to compare, and the sender's question. */
 export const suffixIn = (hash: string): string => /!.*$/s.exec(unpacked(hash).text)?.[0] ?? "";
 
 function parseState(text: string): State {

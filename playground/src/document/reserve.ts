@@ -16,7 +16,7 @@ import type { TensorText } from "../values/state.ts";
 const MOST_LAYERS = 16;
 
 /** A reshaped input and its new reserve, or the reason why the shape is refused. */
-export type Reshaped =
+type Reshaped =
   | { readonly input: TensorText; readonly reserve: Reserve }
   | { readonly error: string };
 
@@ -28,7 +28,7 @@ export function reshaped(input: TensorText, shape: readonly number[], reserve: R
 }
 
 /** Returns the former tensors of an input that is being reshaped. */
-export function layersAt(
+function layersAt(
   input: TensorText,
   shape: readonly number[],
   layers: readonly TensorText[],

@@ -74,7 +74,7 @@ export interface ComparedWith {
 export type Panel = "Examples" | "Open" | "Share" | "Help";
 
 /** What the user looks at in a call. A change of the call restores the whole picture. */
-export interface Look {
+interface Look {
   /** The player's current step; null while all steps are shown. */
   readonly step: number | null;
   readonly isPlaying: boolean;

@@ -41,6 +41,9 @@ export interface FoundCure {
   readonly model: Blob | null;
 }
 
+export const NOT_LOADED =
+  "The runtime could not be loaded; check the connection, then check again.";
+
 export type ToWorker =
   | { readonly ask: "check"; readonly files: readonly File[] }
   | { readonly ask: "show"; readonly row: number }

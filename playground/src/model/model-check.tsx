@@ -1,7 +1,7 @@
 /** The strip below the bar that runs an opened model, and lists its scatters and gathers. */
 
 import type { JSX } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { MODEL } from "../reading/file-kinds.ts";
 import type { OpenedModel } from "../reading/use-files.ts";
 import { download } from "../writing/save.ts";
@@ -85,15 +85,28 @@ interface ButtonsProps {
 function Buttons({ check, name, isNew }: ButtonsProps): JSX.Element {
   const { progress, isAlive, run, stop } = check;
   const model = check.cure?.model ?? null;
+  const again = useRef<HTMLButtonElement>(null);
+  const isCanceled = useRef(false);
+  // The button for canceling is gone, so its focus moves to the button in its place.
+  useLayoutEffect(() => {
+    if (isCanceled.current) again.current?.focus();
+    isCanceled.current = false;
+  }, [progress]);
   return (
     <>
       {progress !== null && (
-        <button type="button" onClick={stop}>
+        <button
+          type="button"
+          onClick={() => {
+            isCanceled.current = true;
+            stop();
+          }}
+        >
           Cancel
         </button>
       )}
       {progress === null && !isAlive && (
-        <button type="button" class="main" onClick={run}>
+        <button ref={again} type="button" class="main" onClick={run}>
           {isNew ? "Check the model" : "Check again"}
         </button>
       )}

@@ -1,7 +1,8 @@
 /** The runtime, ONNX Runtime in WebAssembly, which only the worker loads. */
 
-import type { CreateSession } from "ndscatter/onnx";
+import { buildModel, writeModel, type CreateSession } from "ndscatter/onnx";
 import { env, InferenceSession } from "onnxruntime-web/wasm";
+import { NOT_LOADED } from "./messages.ts";
 
 /** Only fatal errors go to the console, because the page shows the others. */
 const FATAL = 4;
@@ -16,3 +17,23 @@ export const createSession: CreateSession = (model, settings = {}) =>
     executionProviders: ["wasm"],
     logSeverityLevel: FATAL,
   });
+
+/**
+ * Loads the files of the runtime, which happens with the first session: that of the smallest model. Otherwise, the
+ * failure to load a file could not be distinguished from the failure to run the user's model.
+ */
+export async function loadRuntime(): Promise<void> {
+  const float = { dtype: "float32", shape: [] } as const;
+  const model = buildModel({
+    opsets: { "ai.onnx": 13 },
+    inputs: { in: float },
+    nodes: [{ op: "Identity", inputs: ["in"], outputs: ["out"] }],
+    outputs: { out: float },
+  });
+  try {
+    const session = await createSession(writeModel(model));
+    await session.release?.();
+  } catch {
+    throw new Error(NOT_LOADED);
+  }
+}

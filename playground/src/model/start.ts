@@ -1,6 +1,6 @@
 /** Starts the worker that runs a model. */
 
-import type { FromWorker, ToWorker } from "./messages.ts";
+import { NOT_LOADED, type FromWorker, type ToWorker } from "./messages.ts";
 // oxlint-disable-next-line import/default -- Vite makes this module.
 import address from "./worker.ts?worker&url";
 
@@ -19,9 +19,12 @@ export function startWorker(onMessage: (message: FromWorker) => void): Running {
   const blob = URL.createObjectURL(new Blob([script], { type: "text/javascript" }));
   const worker = new Worker(blob, { type: "module" });
   worker.addEventListener("message", ({ data }: MessageEvent<FromWorker>) => onMessage(data));
-  worker.addEventListener("error", ({ message }) =>
-    onMessage({ is: "failed", sentence: `The runtime could not be started: ${message}` }),
-  );
+  worker.addEventListener("error", ({ message }: Partial<ErrorEvent>) => {
+    // A script that cannot be loaded is an event without a message.
+    const isLoaded = message !== undefined && message !== "";
+    const sentence = isLoaded ? `The runtime could not be started: ${message}` : NOT_LOADED;
+    onMessage({ is: "failed", sentence });
+  });
   return {
     ask: (message) => worker.postMessage(message, []),
     stop() {

@@ -21,6 +21,8 @@ const NOTHING: Check = {
   ...{ progress: null, checked: null, cure: null, shown: null, problem: null, isAlive: false },
 };
 
+const CURING: Check["progress"] = { sentence: "Looking for a cure", share: null };
+
 /** Verdicts of nodes whose result is wrong or missing. */
 const WRONG: ReadonlySet<string> = new Set(["differs", "wrong", "failed", "nan-or-zero"]);
 
@@ -30,6 +32,7 @@ export function useCheck(
 ): Check & { run(): void; stop(): void; show(row: number): void } {
   const [check, setCheck] = useState<Check>(NOTHING);
   const running = useRef<Running | null>(null);
+  const isListed = useRef(false);
   const latest = useRef(onShow);
   latest.current = onShow;
   const change = (part: Partial<Check>): void => setCheck((before) => ({ ...before, ...part }));
@@ -38,12 +41,10 @@ export function useCheck(
     running.current = null;
   };
   /** A worker without a checked model is of no use. */
-  const fail = (problem: string): void =>
-    setCheck((before) => {
-      const isAlive = before.checked !== null;
-      if (!isAlive) end();
-      return { ...before, problem, progress: null, isAlive };
-    });
+  const fail = (problem: string): void => {
+    if (!isListed.current) end();
+    change({ problem, progress: null, isAlive: isListed.current });
+  };
   const onMessage = (message: FromWorker): void => {
     if (message.is === "progress") change({ progress: message });
     else if (message.is === "cured") change({ cure: message.cure, progress: null });
@@ -53,15 +54,17 @@ export function useCheck(
       latest.current(shown);
     } else if (message.is === "checked") {
       const { checked } = message;
-      change({ checked, progress: null });
+      isListed.current = true;
+      const isWrong = checked.rows.some(({ verdict }) => WRONG.has(verdict));
+      change({ checked, progress: isWrong ? CURING : null });
       const first = checked.rows.findIndex(({ verdict, canShow }) => WRONG.has(verdict) && canShow);
       if (first !== -1) running.current?.ask({ ask: "show", row: first });
-      if (checked.rows.some(({ verdict }) => WRONG.has(verdict)))
-        running.current?.ask({ ask: "cure" });
+      if (isWrong) running.current?.ask({ ask: "cure" });
     } else fail(message.sentence);
   };
   const run = (): void => {
     end();
+    isListed.current = false;
     const { size = 0 } = files.find(({ name }) => MODEL.test(name)) ?? {};
     const memory: unknown = Reflect.get(navigator, "deviceMemory");
     const problem = refusal(size, typeof memory === "number" ? memory : undefined);
@@ -74,6 +77,7 @@ export function useCheck(
   // Another model replaces this one.
   useEffect(() => {
     setCheck(NOTHING);
+    isListed.current = false;
     return end;
   }, [files]);
   const stop = (): void => {

@@ -2,7 +2,7 @@
 
 import { check, cure, type Run } from "./check-model.ts";
 import type { FromWorker, ToWorker } from "./messages.ts";
-import { createSession } from "./runtime.ts";
+import { createSession, loadRuntime } from "./runtime.ts";
 import { shownNode } from "./shown-node.ts";
 
 const tell = (message: FromWorker): void => postMessage(message);
@@ -23,6 +23,7 @@ let run: Run | null = null;
 
 async function answer(message: ToWorker): Promise<void> {
   if (message.ask === "check") {
+    await loadRuntime();
     run = await check(message.files, createSession, onProgress);
     tell({ is: "checked", checked: run.checked });
   } else if (run !== null && message.ask === "show") {

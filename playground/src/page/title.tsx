@@ -81,9 +81,10 @@ function Note({ session }: TitleProps): JSX.Element {
   const text = useRef<HTMLDivElement>(null);
   const isCut = useCut(text, title + note, isOpen);
   useEffect(() => setOpen(false), [title]);
+  const classes = ["title-line", isOpen ? "open" : "", question === "" ? "" : "asked"];
   return (
     <div
-      class={isOpen ? "title-line open" : "title-line"}
+      class={classes.join(" ").trim()}
       onKeyDown={(event) => event.key === "Escape" && setOpen(false)}
     >
       <div ref={text} id="note">

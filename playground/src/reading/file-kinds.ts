@@ -1,5 +1,7 @@
 /** Recognizes file kinds by extension. */
 
+/** A model that the page can run. */
+export const ONNX = /\.onnx$/i;
 export const MODEL = /\.(?:onnx|xml)$/i;
 export const NPZ = /\.npz$/i;
 export const TENSOR = /\.(?:np[yz]|pb)$/i;

@@ -19,7 +19,7 @@ import {
 } from "./named.ts";
 import type { Files } from "./use-files.ts";
 
-export interface MatchProps {
+interface MatchProps {
   readonly tensors: readonly NamedTensor[];
   readonly state: State;
   onTake: Files["takeState"];
@@ -92,11 +92,7 @@ const under = (state: State, choice: Pick<State, "domain" | "op" | "opset">): St
   keyOf(choice) === keyOf(state) ? state : withOperator(state, choice).state;
 
 /** Returns the assignment with one tensor moved to another input. The two inputs exchange their tensors. */
-export const exchanged = (
-  assignment: Assignment,
-  position: number,
-  number: number | null,
-): Assignment => {
+const exchanged = (assignment: Assignment, position: number, number: number | null): Assignment => {
   const other = number === null ? -1 : assignment.indexOf(number);
   const moved = other === -1 ? assignment : assignment.with(other, assignment[position] ?? null);
   return moved.with(position, number);

@@ -5,8 +5,7 @@ import { useState } from "preact/hooks";
 import type { State } from "../values/state.ts";
 import { copyText } from "../writing/save.ts";
 import { MatchForm } from "./offers.tsx";
-import type { Offer } from "./read-files.ts";
-import type { Files } from "./use-files.ts";
+import type { Files, ModelOffer, OpenedModel } from "./use-files.ts";
 import { WayIn } from "./way-in.tsx";
 
 /** The accepted kinds of input, in display order. */
@@ -52,7 +51,7 @@ export const Open = ({ files, close }: OpenProps): JSX.Element => (
 
 /** What the dialog of dropped files shows. */
 export interface OfferedProps {
-  readonly offer: Offer;
+  readonly offer: ModelOffer;
   /** True if the offer contains nothing that the page can show. */
   readonly isNothing: boolean;
   readonly files: Files;
@@ -68,7 +67,7 @@ export function Offered({ offer, isNothing, files, state, inputs }: OfferedProps
       {remarks.map((sentence) => (
         <p key={sentence}>{sentence}</p>
       ))}
-      {files.model !== null && <RunModel files={files} />}
+      {offer.model !== null && <RunModel model={offer.model} files={files} />}
       {tensors.length > 1 && <MatchForm tensors={tensors} state={state} onTake={files.takeState} />}
       {choices.length > 0 && <Choices offer={offer} inputs={inputs} onTake={files.take} />}
       {command !== undefined && <Command line={command} />}
@@ -80,14 +79,17 @@ export function Offered({ offer, isNothing, files, state, inputs }: OfferedProps
 }
 
 /** Asks to run the whole model instead of choosing one of its nodes. */
-const RunModel = ({ files }: Pick<OfferedProps, "files">): JSX.Element => (
+const RunModel = ({
+  model,
+  files,
+}: Pick<OfferedProps, "files"> & { readonly model: OpenedModel }): JSX.Element => (
   <p>
     <button
       type="button"
       class="main"
       onClick={() => {
         files.dismiss();
-        if (files.model !== null) files.setModel({ ...files.model, isAsked: true });
+        files.setModel({ ...model, isAsked: true });
       }}
     >
       Run the model here, and check every node
@@ -113,7 +115,7 @@ function Command({ line }: { readonly line: string }): JSX.Element {
 }
 
 interface ChoicesProps {
-  readonly offer: Offer;
+  readonly offer: ModelOffer;
   readonly inputs: readonly string[];
   readonly onTake: Files["take"];
 }

@@ -4,6 +4,7 @@
  */
 
 import { useEffect, useRef, useState } from "preact/hooks";
+import { ONNX } from "./file-kinds.ts";
 import type { FileChoice } from "./from-file.ts";
 import type { Offer, Opened, Read } from "./read-files.ts";
 import type { State } from "../values/state.ts";
@@ -17,7 +18,7 @@ type TakeFiles = (files: readonly File[], spot: Spot | null) => Promise<void>;
 
 export interface Files {
   /** Choices for the user, or null. */
-  readonly offer: Offer | null;
+  readonly offer: ModelOffer | null;
   /** True if reading takes so long that the page shows it. */
   readonly isBusy: boolean;
   /** Stops reading. */
@@ -45,9 +46,14 @@ export interface OpenedModel {
   readonly isAsked: boolean;
 }
 
+/** An offer, with the model among its files that the page can run; null if there is none. */
+export interface ModelOffer extends Offer {
+  readonly model: OpenedModel | null;
+}
+
 export function useFiles({ act, latest, edits, generation }: Session): Files {
-  const [offer, setOffer] = useState<Offer | null>(null);
-  const { remember, ...models } = useModel();
+  const [offer, setOffer] = useState<ModelOffer | null>(null);
+  const models = useModel();
   // An offer belongs to one call, so the offer closes when a link opens another call.
   useEffect(() => setOffer(null), [generation]);
   const onRefusal = (sentence: string): void => act({ do: "say", remarks: [sentence] });
@@ -66,7 +72,7 @@ export function useFiles({ act, latest, edits, generation }: Session): Files {
   };
   const takeState: Files["takeState"] = (state, remarks) =>
     take({ kind: "node", title: "", state, remarks: [] }, 0, remarks);
-  const takeOffer = async (found: Offer, spot: Spot | null): Promise<void> => {
+  const takeOffer = async (found: ModelOffer, spot: Spot | null): Promise<void> => {
     const { choices, remarks, tensors = [], command } = found;
     const [only] = choices;
     if (command !== undefined) setOffer(found);
@@ -84,8 +90,9 @@ export function useFiles({ act, latest, edits, generation }: Session): Files {
     const found = await read(opened);
     if (found === null) return;
     if ("error" in found) return onRefusal(found.error);
-    remember(opened);
-    return takeOffer(found, spot);
+    const own = modelIn(opened);
+    if (own !== null) models.setModel(own);
+    return takeOffer({ ...found, model: own }, spot);
   };
   const takeFiles: TakeFiles = (files, spot) => takeRead({ files, state: latest() }, spot);
   const takeText = (text: string): Promise<void> => takeRead({ text, state: latest() }, null);
@@ -105,15 +112,16 @@ export function useFiles({ act, latest, edits, generation }: Session): Files {
   };
 }
 
-/** Remembers the last opened ONNX model. */
-function useModel() {
+function useModel(): Pick<Files, "model" | "setModel"> {
   const [model, setModel] = useState<OpenedModel | null>(null);
-  const remember = (opened: Opened): void => {
-    if ("files" in opened && opened.files.some(({ name }) => /\.onnx$/i.test(name)))
-      setModel({ files: opened.files, isAsked: false });
-  };
-  return { model, setModel, remember };
+  return { model, setModel };
 }
+
+/** Returns the model among the opened files with all of them; null if the page cannot run one. */
+const modelIn = (opened: Opened): OpenedModel | null =>
+  "files" in opened && opened.files.some(({ name }) => ONNX.test(name))
+    ? { files: opened.files, isAsked: false }
+    : null;
 
 /** The time in milliseconds after which the page shows that it reads. */
 const PATIENCE = 300;

@@ -35,7 +35,7 @@ interface Call {
 const ORDER = ["axis", "indices", "updates", "data", "output"];
 
 /** The gap between tiers, in pixels. */
-export const TIER_GAP = { page: 12, frame: 6 };
+const TIER_GAP = { page: 12, frame: 6 };
 /**
  * Another tier is added only if it enlarges cells by this factor. Fewer tiers are preferred, because a single tier is
  * read from left to right and shows all its lines.

@@ -3,6 +3,7 @@
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Session } from "../cells/session.ts";
+import { rolePosition } from "../values/schema.ts";
 
 /** The available speeds in steps per second. The last speed matches the frame rate of most screens. */
 const SPEEDS = [1, 4, 15, 60] as const;
@@ -57,13 +58,15 @@ export function controlsOf({ count, step, isStale, isPlaying, onStep, act }: Ses
 }
 
 export function Player({ session }: { readonly session: Session }): JSX.Element {
-  const { count, step, at, isStale, links } = session;
+  const { count, step, at, isStale, version } = session;
   const [chosen, setSpeed] = useState<number | null>(null);
   const speed = chosen ?? speedFor(count);
   usePlaying(session, speed);
   const { go, back, forward } = controlsOf(session);
   const isOff = isStale || count === 0;
-  const noun = `${links?.kind === "gather" ? "read" : "update"}${count === 1 ? "" : "s"}`;
+  // A call with an error has no steps, but its operator is known.
+  const isGather = version !== null && rolePosition(version, "updates") === -1;
+  const noun = `${isGather ? "read" : "update"}${count === 1 ? "" : "s"}`;
   return (
     <div class="player" role="group" aria-label="player">
       <PlayButton session={session} />

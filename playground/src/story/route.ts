@@ -48,7 +48,7 @@ function placeOf({ addressed }: Story, shape: readonly number[], axes: readonly 
     return `the ${own} its index names, in its own ${other}`;
   }
   if (isBatch) return `the ${target} its index names, in its own batch`;
-  return `the position its index names on axis ${axes.join(" and ")}, and keeps its place on the other axes`;
+  return `the position its index names on axis ${axes.join(" and ")}, at its own place on the other axes`;
 }
 
 const met = (story: Story, count: string, name: string): string =>

@@ -20,7 +20,7 @@ import { printElement } from "../values/scalar-text.ts";
 import { firstOf, positionOf } from "../values/shape.ts";
 
 /** The maximum number of lines and arrows; further lines are only counted. */
-export const MOST_LINES = 40;
+const MOST_LINES = 40;
 export const MOST_ARROWS = 12;
 
 export const arrow = (
