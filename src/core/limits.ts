@@ -292,6 +292,8 @@ export const FILES = {
   /** `rest`: promise-based calls until a blocking call is tried again. `turn`: most ms of blocking calls in a row. */
   rest: 1000,
   turn: 2,
+  /** Time, in ms, of one blocking call of the main thread after which calls no longer block there, as on a slow disk. */
+  stall: 20,
 };
 
 /** Limits for boxes of arrays, and for NPY files. */

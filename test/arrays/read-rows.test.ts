@@ -1,4 +1,4 @@
-/** Runs of rows of a box, in any file: what is read is what a read of the box has at these rows. */
+/** `readRows` returns the same bytes as the rows of a full read, in every format. */
 
 import assert from "node:assert/strict";
 import * as fs from "node:fs";
@@ -14,7 +14,7 @@ import { caseCount } from "../support/cases.ts";
 import { makeHome } from "../support/job-files.ts";
 import { setLimits } from "../support/limits.ts";
 import { npyOf, ORDERS } from "../support/npy-file.ts";
-import { randomFrom, randomTensor, type Random } from "../support/random.ts";
+import { fixedRandom, randomFrom, randomTensor, type Random } from "../support/random.ts";
 import { assertRejected } from "../support/refusal.ts";
 
 const TYPES: readonly DType[] = ["uint8", "bool", "int4", "float16", "float32", "complex128"];
@@ -78,4 +78,110 @@ test("runs outside the box, in another order, or in too little memory are refuse
   await assertRejected("index-out-of-range", { ...outside, got: 0 }, read([1, 0], [1, 1]));
   const short = { key: "into", got: 3, expected: 4 };
   await assertRejected("shape-mismatch", short, read([0, 2], [1, 1], 3));
+});
+
+test("runs must be two Uint32Arrays of the same length, which may change after the call", async () => {
+  const home = makeHome();
+  const values = randomTensor("uint8", [5, 2], fixedRandom(1));
+  fs.writeFileSync(path.join(home, "a.npy"), npyOf(values, ORDERS[0]));
+  const zarr = await createArray(path.join(home, "a.zarr"), {
+    ...{ dtype: "uint8", shape: [5, 2], chunkShape: [5, 2] },
+  });
+  await zarr.write(values);
+  for (const array of [await openArray(path.join(home, "a.npy")), zarr]) {
+    const two = Uint32Array.of(0, 1);
+    const wrong = [
+      { starts: [0.5], counts: [1] },
+      { starts: two },
+      { starts: two, counts: two.subarray(1) },
+      null,
+    ];
+    for (const runs of wrong) {
+      const read = () =>
+        Reflect.apply(array.readRows, array, [[0, 0], [5, 2], runs, new Uint8Array(4)]);
+      await assert.rejects(read, { code: "attribute", key: "runs" });
+    }
+    const runs = { starts: Uint32Array.of(1), counts: Uint32Array.of(1) };
+    const into = new Uint8Array(2);
+    const reading = array.readRows([0, 0], [2, 2], runs, into);
+    runs.starts[0] = 4;
+    await reading;
+    assert.deepEqual([...into], [...bytesOf(values.data as Uint8Array)].slice(2, 4));
+    await array.readRows(
+      [0, 0],
+      [2, 2],
+      { starts: two.subarray(2), counts: two.subarray(2) },
+      new Uint8Array(0),
+    );
+  }
+});
+
+test("a chunk that cannot be read by ranges is opened once for all runs", async () => {
+  const objects = new Map<string, Uint8Array>();
+  const gets: string[] = [];
+  const store = {
+    get: async (key: string) => {
+      gets.push(key);
+      return objects.get(key);
+    },
+    put: async (key: string, bytes: Uint8Array) => {
+      objects.set(key, bytes.slice());
+      return true;
+    },
+  };
+  const options = { dtype: "uint16", shape: [400, 3], chunkShape: [400, 3] } as const;
+  const array = await createArray(store, options);
+  const values = randomTensor("uint16", [400, 3], fixedRandom(2));
+  await array.write(values);
+  const starts = Uint32Array.from({ length: 100 }, (_, run) => 4 * run);
+  const into = new Uint8Array(600);
+  gets.length = 0;
+  await array.readRows([0, 0], [400, 3], { starts, counts: starts.map(() => 1) }, into);
+  const rows = [...starts].flatMap((row) => [
+    ...bytesOf(values.data as Uint16Array).subarray(6 * row, 6 * row + 6),
+  ]);
+  assert.deepEqual([...into], rows);
+  assert.ok(gets.length <= 3, `${gets.length} reads of the store`);
+});
+
+test("other code of the main thread runs during a long read of rows", async () => {
+  const file = path.join(makeHome(), "a.npy");
+  const length = 60_000;
+  fs.writeFileSync(file, npyOf(randomTensor("uint8", [2 * length], fixedRandom(3)), ORDERS[0]));
+  const restore = setLimits({ FILES: { short: 1e9, slowRead: 1e9, turn: 1 } });
+  let ticks = 0;
+  const timer = setInterval(() => ticks++, 1);
+  try {
+    const array = await openArray(file);
+    const starts = Uint32Array.from({ length }, (_, run) => 2 * run);
+    await array.readRows(
+      [0],
+      [2 * length],
+      { starts, counts: starts.map(() => 1) },
+      new Uint8Array(length),
+    );
+  } finally {
+    clearInterval(timer);
+    restore();
+  }
+  assert.ok(ticks > 2, `the timer ran ${ticks} times`);
+});
+
+test("what a caller changes in an array's metadata is not in the next array of the same text", async () => {
+  const file = path.join(makeHome(), "a.zarr");
+  const options = {
+    dtype: "uint8",
+    shape: [4],
+    chunkShape: [2],
+    fillValue: 7,
+    dimensionNames: ["x"],
+  } as const;
+  await createArray(file, options);
+  const first = await openArray(file);
+  const metadata: object = Reflect.get(first, "metadata");
+  // Reflect.set returns false for a frozen list instead of throwing.
+  for (const [name, value] of Object.entries({ shape: 3, fill: 9, dimensionNames: "y" }))
+    Reflect.set(Reflect.get(metadata, name), 0, value);
+  const next = await openArray(file);
+  assert.deepEqual([...((await next.read()).data as Uint8Array)], [7, 7, 7, 7]);
 });

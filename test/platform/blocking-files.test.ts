@@ -89,9 +89,13 @@ for (const [name, limits] of Object.entries(PACES)) {
 }
 
 /** Whether each of some calls blocks, of a thread whose calls take as long as `times` says, in milliseconds. */
-function pacesOf(times: readonly number[], slow: number, turn?: number): boolean[] {
+function pacesOf(times: readonly number[], slow: number, turn = Infinity): boolean[] {
   let now = 0;
-  const pace = new Pace(slow, () => now, turn);
+  const pace = new Pace(
+    slow,
+    () => now,
+    () => turn,
+  );
   return times.map((time) => {
     const isBlocking = pace.next();
     if (isBlocking) pace.block(() => (now += time));
@@ -102,6 +106,18 @@ function pacesOf(times: readonly number[], slow: number, turn?: number): boolean
 test("after some time of blocking calls, a call lets other code of the thread run", () => {
   assert.deepEqual(pacesOf([1, 1, 1, 1, 1, 1], 5, 2), [true, true, false, true, true, false]);
   assert.ok(pacesOf([1, 1, 1, 1, 1, 1], 5).every(Boolean));
+});
+
+test("where other code of the thread waits, one call that takes long ends blocking", () => {
+  const restore = setLimits({ FILES: { rest: 3 } });
+  try {
+    const [quick, wait] = [true, false];
+    assert.deepEqual(pacesOf([0.1, 300, 0.1, 0.1, 0.1, 0.1], 0.5, 2), [
+      ...[quick, quick, wait, wait, wait, quick],
+    ]);
+  } finally {
+    restore();
+  }
 });
 
 test("calls that are slow no longer block the thread, until one is tried again", () => {

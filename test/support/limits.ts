@@ -96,7 +96,7 @@ export const EXTREMES: { readonly [R in Name]: Readonly<Record<keyof Records[R],
   // A shorter search finds fewer nodes.
   VERIFY: { reruns: 1, rerunTime: 0, oneThreadRuns: 1, searches: 60, searchTime: 30_000 },
   FIX: { runs: 2, nodeTime: 0, modelTime: 0, saving: 1e9 },
-  FILES: { atOnce: 1, short: 0, slowCall: 0, slowSync: 0, slowRead: 0, rest: 1, turn: 0 },
+  FILES: { atOnce: 1, short: 0, slowCall: 0, slowSync: 0, slowRead: 0, rest: 1, turn: 0, stall: 0 },
   ARRAYS: { tile: 1, run: 1, fileRun: 0, span: 1, chunk: 1, codes: 1 },
   ZARR: {
     // The padding consists of whole elements.

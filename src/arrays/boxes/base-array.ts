@@ -68,19 +68,13 @@ export abstract class BaseArray implements ChunkedArray {
     runs: RowRuns,
     into: Uint8Array,
   ): Promise<void> {
-    await this.readRuns(checkRows(start, shape, runs, into, this));
+    const rows = checkRows(start, shape, runs, into, this);
+    if (rows.bytes.length > 0) await this.readRuns(rows);
   }
 
-  /** Reads each run as a box. Formats whose rows are contiguous in a file read byte ranges instead. */
-  protected async readRuns({ start, shape, starts, counts, bytes, rowBytes }: CheckedRows) {
-    const [, ...rest] = shape;
-    let place = 0;
-    const boxes = Array.from(starts, (row, i) => ({
-      start: [start[0] + row, ...start.slice(1)],
-      shape: [counts[i], ...rest],
-      bytes: bytes.subarray(place, (place += counts[i] * rowBytes)),
-    }));
-    await inParallel(boxes, ZARR.requests, (box) => this.readBox(box));
+  /** Reads each run as a box. Formats override this method to open a file once for all runs. */
+  protected async readRuns(rows: CheckedRows): Promise<void> {
+    await inParallel(boxesOf(rows), ZARR.requests, (box) => this.readBox(box));
   }
 
   async readChunk(at: readonly number[], into: Uint8Array): Promise<boolean> {
@@ -91,4 +85,15 @@ export abstract class BaseArray implements ChunkedArray {
   async writeChunk(at: readonly number[], from: Uint8Array): Promise<void> {
     await this.writeBox(checkChunkBytes(at, from, this, "from"), true);
   }
+}
+
+/** Returns each run as a box. */
+export function boxesOf(rows: CheckedRows): CheckedBox[] {
+  const { start, shape, starts, counts, bytes, rowBytes } = rows;
+  let place = 0;
+  return Array.from(starts, (row, i) => ({
+    start: [start[0] + row, ...start.slice(1)],
+    shape: [counts[i], ...shape.slice(1)],
+    bytes: bytes.subarray(place, (place += counts[i] * rowBytes)),
+  }));
 }

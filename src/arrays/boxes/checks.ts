@@ -5,13 +5,14 @@ import {
   isArray,
   printCount,
   printValue,
+  readForeign,
   wrongOption,
   wrongValue,
 } from "../../core/foreign.ts";
 import { TensorError } from "../../core/errors.ts";
 import { isNumericStorage, rowOf } from "../../core/tensor/dtype.ts";
 import { printShape, product } from "../../core/tensor/shape.ts";
-import { bytesOf, isUint8Array, typedLength } from "../../core/tensor/storage.ts";
+import { bytesOf, classOf, isUint8Array, typedLength } from "../../core/tensor/storage.ts";
 import { asTensor, Tensor } from "../../core/tensor/tensor.ts";
 import type { ArrayType, RowRuns } from "./array.ts";
 import { gridOf } from "./boxes.ts";
@@ -57,6 +58,13 @@ export interface CheckedBox extends Box {
   readonly bytes: Uint8Array;
 }
 
+function checkedBox(start: unknown, shape: unknown, array: ArrayType): Box {
+  const from = checkStart(start, array);
+  const dims = checkCoordinates(shape, array.shape.length, "the shape of a box");
+  checkBox(from, dims, array.shape);
+  return { start: from, shape: dims };
+}
+
 /** Checks a box and the memory that will receive its elements. */
 export function checkRead(
   start: unknown,
@@ -64,10 +72,8 @@ export function checkRead(
   into: unknown,
   array: ArrayType,
 ): CheckedBox {
-  const from = checkStart(start, array);
-  const dims = checkCoordinates(shape, array.shape.length, "the shape of a box");
-  checkBox(from, dims, array.shape);
-  return { start: from, shape: dims, bytes: checkBytes(into, dims, array, "into") };
+  const box = checkedBox(start, shape, array);
+  return { ...box, bytes: checkBytes(into, box.shape, array, "into") };
 }
 
 /** Runs of rows of a box, and the memory into which the runs are read one after another. */
@@ -80,14 +86,13 @@ export interface CheckedRows extends CheckedBox, RowRuns {
 export function checkRows(
   start: unknown,
   shape: unknown,
-  { starts, counts }: RowRuns,
+  runs: RowRuns,
   into: unknown,
   array: ArrayType,
 ): CheckedRows {
-  const from = checkStart(start, array);
-  const dims = checkCoordinates(shape, array.shape.length, "the shape of a box");
-  checkBox(from, dims, array.shape);
-  const [size = 0, ...rest] = dims;
+  const { starts, counts } = checkRuns(runs);
+  const box = checkedBox(start, shape, array);
+  const [size = 0, ...rest] = box.shape;
   let [end, rows] = [0, 0];
   for (let i = 0; i < starts.length; i++) {
     if (starts[i] < end || starts[i] + counts[i] > size) {
@@ -100,7 +105,26 @@ export function checkRows(
   }
   const bytes = checkBytes(into, [rows, ...rest], array, "into");
   const rowBytes = product(rest) * rowOf(array.dtype).bytes;
-  return { start: from, shape: dims, starts, counts, bytes, rowBytes };
+  return { ...box, starts, counts, bytes, rowBytes };
+}
+
+/** Copies runs, because the caller may change the lists while an array awaits a file. */
+function checkRuns(runs: unknown): RowRuns {
+  const sentence = `runs must have two Uint32Arrays of the same length, starts and counts, got ${printValue(runs)}`;
+  const copies = readForeign(
+    () => {
+      const { starts, counts } = runs as RowRuns;
+      const areIntegers = [starts, counts].every((list) => classOf(list) === "Uint32Array");
+      return areIntegers
+        ? { starts: new Uint32Array(starts), counts: new Uint32Array(counts) }
+        : null;
+    },
+    "attribute",
+    sentence,
+    "runs",
+  );
+  if (copies !== null && copies.starts.length === copies.counts.length) return copies;
+  throw new TensorError("attribute", sentence, { key: "runs", got: factOf(runs) });
 }
 
 /** Checks a box and the values that will be written to it. */

@@ -244,6 +244,10 @@ export async function readRanges(
   { starts, lengths }: Ranges,
   into: Uint8Array,
 ): Promise<void> {
+  // `read` would ask again whether the call may block, and then block.
+  const later: Pick<OpenFile, "read"> = {
+    read: (...args) => handle.readLater?.(...args) ?? handle.read(...args),
+  };
   function* remaining(): Generator<readonly [at: number, part: Uint8Array]> {
     let place = 0;
     for (let i = 0; i < starts.length; i++) {
@@ -251,7 +255,7 @@ export async function readRanges(
       if (handle.readNow?.(part, starts[i]) !== true) yield [starts[i], part];
     }
   }
-  await inParallel(remaining(), ZARR.requests, ([at, part]) => readFully(handle, part, at));
+  await inParallel(remaining(), ZARR.requests, ([at, part]) => readFully(later, part, at));
 }
 
 export async function writeFully(

@@ -47,9 +47,11 @@ export interface OpenFile {
   ): Promise<{ readonly bytesWritten: number }>;
   /**
    * Fills `into` with a short range if reading may block the thread. Returns false if the range must be read with
-   * `read`, which also reports errors. Absent from Node's own `FileHandle`.
+   * `readLater`, which also reports errors. Both are absent from Node's own `FileHandle`.
    */
   readNow?(into: Uint8Array, at: number): boolean;
+  /** The same as `read`, but never blocks the thread. */
+  readLater?: OpenFile["read"];
   readFile(encoding: "utf8"): Promise<string>;
   writeFile(text: string): Promise<void>;
   stat(): Promise<Stats>;
@@ -71,22 +73,22 @@ export class Pace {
   #mean = 0;
   /** The number of promise-based calls until a blocking call is tried again. */
   #rest = 0;
-  readonly #turn: number;
+  readonly #turn: () => number;
   /** The duration of blocking calls since the last promise-based call, in ms. */
   #blocked = 0;
 
   /**
    * Calls stop blocking if their mean duration exceeds `slow` ms. After `turn` ms of blocking calls, one call does not
-   * block, so that other code of the thread runs.
+   * block, so that other code of the thread runs. Where turns are limited, a single call of `FILES.stall` ms suffices.
    */
-  constructor(slow: number, now = () => performance.now(), turn = Infinity) {
+  constructor(slow: number, now = () => performance.now(), turn = () => Infinity) {
     this.#slow = slow;
     this.#now = now;
     this.#turn = turn;
   }
 
   next(): boolean {
-    if (this.#rest === 0 && this.#blocked < this.#turn) return true;
+    if (this.#rest === 0 && this.#blocked < this.#turn()) return true;
     this.#rest = Math.max(0, this.#rest - 1);
     this.#blocked = 0;
     return false;
@@ -98,16 +100,18 @@ export class Pace {
       return action();
     } finally {
       // The duration is capped, so that one slow call does not make all calls count as slow.
-      const time = Math.min(this.#now() - begin, 2 * this.#slow);
-      this.#blocked += time;
+      const whole = this.#now() - begin;
+      const time = Math.min(whole, 2 * this.#slow);
+      this.#blocked += whole;
       this.#mean += (time - this.#mean) / 16;
-      if (this.#mean > this.#slow) [this.#mean, this.#rest] = [0, FILES.rest];
+      const isStalled = whole > FILES.stall && this.#turn() < Infinity;
+      if (isStalled || this.#mean > this.#slow) [this.#mean, this.#rest] = [0, FILES.rest];
     }
   }
 }
 
 /** Returns file system calls that block as long as they are fast. */
-export function blockingFiles(turn = Infinity): Files {
+export function blockingFiles(turn = () => Infinity): Files {
   const pace = new Pace(FILES.slowCall, undefined, turn);
   const [reads, syncs] = [new Pace(FILES.slowRead, undefined, turn), new Pace(FILES.slowSync)];
   const open = async (file: string, flags: string | number): Promise<OpenFile> =>
@@ -149,10 +153,15 @@ class BlockingFile implements OpenFile {
 
   async read(into: Uint8Array, offset: number, length: number, at: number) {
     const { reads } = this.#paces;
-    const isShort = length <= FILES.short && reads.next();
-    const bytesRead = isShort
-      ? reads.block(() => sync.readSync(this.#file, into, offset, length, at))
-      : await byCallback<number>((done) => sync.read(this.#file, into, offset, length, at, done));
+    if (length > FILES.short || !reads.next()) return this.readLater(into, offset, length, at);
+    const bytesRead = reads.block(() => sync.readSync(this.#file, into, offset, length, at));
+    return { bytesRead };
+  }
+
+  async readLater(into: Uint8Array, offset: number, length: number, at: number) {
+    const bytesRead = await byCallback<number>((done) =>
+      sync.read(this.#file, into, offset, length, at, done),
+    );
     return { bytesRead };
   }
 
@@ -214,4 +223,4 @@ class BlockingFile implements OpenFile {
 export const files: Files = isMainThread ? promises : blockingFiles();
 
 /** The same for many short calls in a row, which also block in the main thread as long as they are fast. */
-export const quickFiles: Files = isMainThread ? blockingFiles(FILES.turn) : files;
+export const quickFiles: Files = isMainThread ? blockingFiles(() => FILES.turn) : files;

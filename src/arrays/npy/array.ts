@@ -8,7 +8,7 @@ import { TensorError } from "../../core/errors.ts";
 import type { DType } from "../../core/tensor/dtype.ts";
 import { printShape, product } from "../../core/tensor/shape.ts";
 import type { ArrayLocation, AxisRange, ChunkedArray, HeldBytes } from "../boxes/array.ts";
-import { BaseArray } from "../boxes/base-array.ts";
+import { BaseArray, boxesOf } from "../boxes/base-array.ts";
 import { chunksOf, copyStrided, isRun, offsetOf, stridedOf, type Strided } from "../boxes/boxes.ts";
 import type { CheckedBox, CheckedRows } from "../boxes/checks.ts";
 import { areContiguous, defaultChunks, type Box } from "../boxes/grid.ts";
@@ -128,8 +128,12 @@ export class NpyArray extends BaseArray {
     const { type, fortranOrder, start: first } = this.#header;
     const isContiguous = !fortranOrder && isRun(shape, this.shape);
     // The coordinates of a wrong bool are those in a box.
-    if (!isContiguous || type.dtype === "bool" || this.#file.readRanges === undefined)
-      return super.readRuns(rows);
+    if (!isContiguous || type.dtype === "bool" || this.#file.readRanges === undefined) {
+      await this.#file.read((read) =>
+        inParallel(boxesOf(rows), this.#file.reads, (box) => this.#read(box, read)),
+      );
+      return;
+    }
     const at = first + offsetOf(start, this.shape) * type.bytes;
     await this.#file.readRanges(rangesOf(rows, at, rowBytes), bytes);
     if (type.bigEndian) swapBytes(bytes, type.unit);

@@ -125,7 +125,10 @@ const KEY = /* @__PURE__ */ token(`(["'])(descr|fortran_order|shape)\\1${BLANKS}
 /** The forms of the values, and what errors call them. */
 const VALUES: Readonly<Record<string, readonly [form: RegExp, what: string]>> = {
   // Printable ASCII without quotes and escapes, at most as long as the bound of the texts that errors repeat.
-  descr: [token(`'([ -&(-[\\]-~]{0,64})'|"([ !#-[\\]-~]{0,64})"`), "a data type in quotes"],
+  descr: [
+    /* @__PURE__ */ token(`'([ -&(-[\\]-~]{0,64})'|"([ !#-[\\]-~]{0,64})"`),
+    "a data type in quotes",
+  ],
   fortran_order: [/* @__PURE__ */ token("(True|False)"), "True or False"],
   // Python 2 appends an L to long integers. `(3)` is a number.
   shape: [

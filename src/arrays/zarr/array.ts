@@ -18,7 +18,7 @@ import {
   type ChunkPart,
   type Place,
 } from "../boxes/boxes.ts";
-import { BaseArray } from "../boxes/base-array.ts";
+import { BaseArray, boxesOf } from "../boxes/base-array.ts";
 import type { Box } from "../boxes/grid.ts";
 import { inParallel } from "../boxes/parallel.ts";
 import { rangesOf } from "../boxes/runs.ts";
@@ -146,11 +146,23 @@ export class ZarrArray extends BaseArray implements PendingArray {
     const areRanges = this.#pipeline.isPlain && isInside && isRun(shape, this.chunkShape);
     if (!areRanges) return super.readRuns(rows);
     await this.#withChunk(at, true, async (source) => {
-      if (source?.readRanges === undefined) return super.readRuns(rows);
+      if (source?.readRanges === undefined) {
+        const boxes = boxesOf({ ...rows, start: inside });
+        await inParallel(boxes, this.store.concurrency, async ({ bytes: part, ...box }) => {
+          const place = { bytes: part, shape: box.shape, start: box.start.map(() => 0) };
+          await this.#readFrom(source, at, box, place);
+        });
+        return;
+      }
       const where = this.#nameOf(at);
-      checkSize(this.#pipeline, source, where);
       const first = offsetOf(inside, this.chunkShape) * this.#pipeline.width;
-      await source.readRanges(rangesOf(rows, first, rowBytes), bytes);
+      const reading = async (): Promise<void> => {
+        checkSize(this.#pipeline, source, where);
+        await source.readRanges?.(rangesOf(rows, first, rowBytes), bytes);
+      };
+      await reading().catch(async (error: unknown) => {
+        throw await namingPage(error, source, where);
+      });
       toMemory(this.dtype, false, bytes, where);
     });
   }

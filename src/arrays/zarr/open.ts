@@ -3,7 +3,7 @@
 import { freeze, optionsOf, printCount, printValue, wrongOption } from "../../core/foreign.ts";
 import { malformed, TensorError } from "../../core/errors.ts";
 import type { ChunkedArray, HeldBytes, PendingArray } from "../boxes/array.ts";
-import { isUrl } from "../boxes/file.ts";
+import { isCode, isUrl } from "../boxes/file.ts";
 import type { Guard } from "../boxes/guard.ts";
 import { shownUrl } from "../boxes/urls.ts";
 import { absentArray, unblocked } from "./absent.ts";
@@ -89,7 +89,7 @@ export async function openWith(
   const array = await openIn(store, (key) => store.open(key), own);
   if (array !== null) {
     // Arrays in object storage are not changed in place.
-    const names = (await store.staging?.names?.("")) ?? [];
+    const names = await namesIn(store);
     if (names.includes(PARTIAL)) await checkWhole(store);
     const unfinished = names.includes(CLAIM) ? await findUnfinished(store) : null;
     if (unfinished !== null && onNote !== undefined) onNote(unfinished.sentence);
@@ -98,6 +98,13 @@ export async function openWith(
   }
   throw await absentArray(store);
 }
+
+/** Lists the files of jobs, which may exist in a folder that the user may read but not list. */
+const namesIn = ({ staging }: ArrayStore): Promise<readonly string[]> =>
+  (staging?.names?.("") ?? Promise.resolve([])).catch((error: unknown) => {
+    if (isCode(error, "EACCES", "EPERM")) return [PARTIAL, CLAIM];
+    throw error;
+  });
 
 /** Throws a `malformed-file` error if a job changed only part of the array and was then abandoned. */
 async function checkWhole(store: ArrayStore): Promise<void> {
@@ -318,16 +325,17 @@ async function openIn(
 const parsed = new Map<string, Metadata>();
 const MOST_PARSED = 8;
 
-/** Parses `zarr.json`, or returns what the same text gave before. */
+/** Parses `zarr.json`, or returns the cached metadata of the same text. */
 function parsedOnce(text: Uint8Array, fingerprint: string, { path }: ArrayStore): Metadata {
   const known = parsed.get(fingerprint);
   const metadata = known ?? parseMetadata(parseJson(text, `zarr.json of ${path}`), path);
-  // Callers get these parts.
-  if (known === undefined) freeze([metadata.attributes, metadata.codecs], MAX_DEPTH);
+  const { fill, ...parts } = metadata;
+  // Callers reach these parts, which other arrays share. The bytes of a typed array cannot be frozen.
+  if (known === undefined) freeze(parts, MAX_DEPTH);
   parsed.delete(fingerprint);
   if (text.length <= 2 ** 16) parsed.set(fingerprint, metadata);
   for (const old of parsed.keys()) if (parsed.size > MOST_PARSED) parsed.delete(old);
-  return metadata;
+  return { ...metadata, fill: fill.slice() };
 }
 
 const encodeText = (text: string): Uint8Array => new TextEncoder().encode(text);

@@ -187,7 +187,7 @@ export async function readWanted(
   await visit((rows) => {
     for (let p = 0; p < rows.length; p++) places[visited++] = Math.floor(rows[p] / ofPlace);
   });
-  const runs = runsOf(places.sort(), Math.ceil(gap / step));
+  const runs = runsOf(places.sort(), Math.max(1, Math.ceil(gap / step)));
   const bytes = memory.bytes("data", runs.total * step);
   await array.readRows(box.start, box.shape, runs, bytes);
   return { bytes, moveRows: (rows) => moveToRuns(rows, runs, ofPlace) };

@@ -124,7 +124,10 @@ function makeCast(configuration: JsonObject, dtype: DType, where: string): Work 
 
 const ROUNDINGS = [
   "nearest-even",
-  ...(["towards-zero", "towards-positive", "towards-negative", "nearest-away"] as const),
+  "towards-zero",
+  "towards-positive",
+  "towards-negative",
+  "nearest-away",
 ] as const;
 
 /** The settings of `cast_value` for decoding. */

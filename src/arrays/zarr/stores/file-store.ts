@@ -269,7 +269,8 @@ class FileStaging implements Staging {
   }
 
   async names(folder: string): Promise<readonly string[]> {
-    return (await ifThere(() => fs.readdir(this.#store.fileOf(`${STAGING}/${folder}`)))) ?? [];
+    const place = await this.#store.fileToRead(`${STAGING}/${folder}`);
+    return (await ifThere(() => fs.readdir(place))) ?? [];
   }
 
   async put(name: string, parts: readonly Uint8Array[]): Promise<void> {
