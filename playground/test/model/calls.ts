@@ -10,6 +10,7 @@ import { dtypesOf, rolePosition } from "../../src/values/schema.ts";
 import { sizeOf } from "../../src/values/shape.ts";
 import type { State, TensorText } from "../../src/values/state.ts";
 import { withOperator } from "../../src/document/with-operator.ts";
+import { SEED } from "../support/sample.ts";
 import { states } from "./states.ts";
 
 const hasNoFaults = (state: State): boolean => explainState(state).faults.length === 0;
@@ -112,8 +113,7 @@ function ringOf(state: State): State[] {
 const hasBytes = ({ inputs }: State): boolean =>
   !inputs.some((input) => input?.values.some((text) => /\p{Surrogate}/u.test(text)));
 
-/** Small calls of any shapes, with batches, repeats and empty axes. The seed of the commit determines them. */
-export const SMALL_CALLS: readonly State[] = fc.sample(states, 2500).flatMap((state) => {
+function smallCallsOf(state: State): State[] {
   const [data] = state.inputs;
   const indices = state.inputs[rolePosition(resolve(state), "indices")];
   // In operators by elements, data and indices have one rank.
@@ -121,7 +121,21 @@ export const SMALL_CALLS: readonly State[] = fc.sample(states, 2500).flatMap((st
   const changed = "input" in alike ? [alike.input] : [];
   const calls = [undefined, ...changed].map((one) => fitted(state, one));
   return [...calls, ...ringOf(state)].filter((call) => hasNoFaults(call) && hasBytes(call));
-});
+}
+
+/**
+ * Small calls of any shapes, with batches, repeats and empty axes: at least five of each operator. The seed of the commit
+ * determines them.
+ */
+export const SMALL_CALLS: readonly State[] = (() => {
+  const found: State[] = [];
+  const isRare = ({ domain, name }: OperatorVersion): boolean =>
+    found.filter((one) => one.op === name && one.domain === domain).length < 5;
+  for (let batch = 0; batch < 5 || operators().some(isRare); batch++) {
+    found.push(...fc.sample(states, { numRuns: 500, seed: SEED + batch }).flatMap(smallCallsOf));
+  }
+  return found;
+})();
 
 /** Text with quotes and other characters that mean something in one of the languages. */
 export const WORDS = ["\"'\\", "\n\u2028\0", "${x}", "\ud800", "é\u{1f600}"];
