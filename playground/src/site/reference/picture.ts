@@ -90,7 +90,6 @@ export function sceneOfState(state: State): Scene | null {
     })),
     wiring: wiringOf(picture, layout, []),
     verb: verbOf(picture),
-    frames: [],
   };
 }
 
