@@ -14,7 +14,7 @@ import {
   type ReadActual,
 } from "../../src/why/actual.ts";
 import { DIALECT_NAMES } from "../../src/why/dialect-names.ts";
-import { f32, i64 } from "../../src/examples/example.ts";
+import { f32, i64 } from "../support/values.ts";
 import { isPrintedAs, roundingOf } from "../../src/why/printed-digits.ts";
 import { explainState, readState } from "../../src/document/read-state.ts";
 import type { State } from "../../src/values/state.ts";

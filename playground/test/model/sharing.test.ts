@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fromHash, suffixIn, toHash } from "../../src/document/hash.ts";
 import { explainState, readState } from "../../src/document/read-state.ts";
-import { f32, i64 } from "../../src/examples/example.ts";
+import { f32, i64 } from "../support/values.ts";
 import type { State } from "../../src/values/state.ts";
 import { compareActual, compareShape, fitActual } from "../../src/why/actual.ts";
 import { printCompared, readCompared } from "../../src/why/compared-link.ts";
