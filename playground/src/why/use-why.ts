@@ -95,10 +95,14 @@ export function useWhy(props: WhyProps): Why {
     if (actual !== null) take((output) => ({ ...fitActual(actual, output), dialect }));
   }, [actual]);
   useEffect(() => {
-    const linked = link === undefined ? null : readCompared(link);
-    if (linked === null) return;
-    take((output) => fitActual(linked.text, output, linked.rounding, "The output of the link"));
-    setChosen(linked.beside);
+    if (link === undefined) return;
+    const linked = readCompared(link);
+    take((output) =>
+      linked === null
+        ? { error: "The output of the link cannot be read." }
+        : fitActual(linked.text, output, linked.rounding, "The output of the link"),
+    );
+    setChosen(linked?.beside ?? null);
   }, [link, generation]);
   useTells(found, { source, chosen, pressed }, tells);
   const { comparison = null, rules = null } = found ?? {};
