@@ -39,6 +39,8 @@ export interface WhyProps {
   onAddress(compared: ComparedWith | null): void;
   onRule(rule: OutputRule | null): void;
   onActual(actual: ShownActual | null): void;
+  /** Receives the first differing element of an output that is compared for the first time. */
+  onDiffering(element: number): void;
   onClose(): void;
 }
 
@@ -129,7 +131,7 @@ interface Chosen {
 function useTells(
   found: Found | null,
   { source, chosen, pressed }: Chosen,
-  tells: Pick<WhyProps, "onAddress" | "onRule" | "onActual">,
+  tells: Pick<WhyProps, "onAddress" | "onRule" | "onActual" | "onDiffering">,
 ): void {
   const latest = useRef(tells);
   latest.current = tells;
@@ -144,6 +146,10 @@ function useTells(
       latest.current.onAddress({ state: found.state, suffix: printed.current.suffix });
   }, [found, chosen]);
   useEffect(() => latest.current.onActual(found && shownOf(found)), [found]);
+  useEffect(() => {
+    const [first] = found?.comparison?.differing ?? [];
+    if (first !== undefined) latest.current.onDiffering(first);
+  }, [found?.actual]);
   useEffect(() => {
     const rule = pressed === null || found === null ? null : ruleOf(pressed, found);
     latest.current.onRule(rule);
