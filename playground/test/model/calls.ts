@@ -113,7 +113,8 @@ function ringOf(state: State): State[] {
 const hasBytes = ({ inputs }: State): boolean =>
   !inputs.some((input) => input?.values.some((text) => /\p{Surrogate}/u.test(text)));
 
-function smallCallsOf(state: State): State[] {
+/** Calls that can be run, made from an arbitrary state. */
+function callsFrom(state: State): State[] {
   const [data] = state.inputs;
   const indices = state.inputs[rolePosition(resolve(state), "indices")];
   // In operators by elements, data and indices have one rank.
@@ -123,19 +124,18 @@ function smallCallsOf(state: State): State[] {
   return [...calls, ...ringOf(state)].filter((call) => hasNoFaults(call) && hasBytes(call));
 }
 
-/**
- * Small calls of any shapes, with batches, repeats and empty axes: at least five of each operator. The seed of the commit
- * determines them.
- */
-export const SMALL_CALLS: readonly State[] = (() => {
+/** Draws 2,500 states, and at most eight times as many, until five calls of each operator are found. */
+function smallCalls(): State[] {
   const found: State[] = [];
-  const isRare = ({ domain, name }: OperatorVersion): boolean =>
+  const isRare = ({ name, domain }: OperatorVersion): boolean =>
     found.filter((one) => one.op === name && one.domain === domain).length < 5;
-  for (let batch = 0; batch < 5 || operators().some(isRare); batch++) {
-    found.push(...fc.sample(states, { numRuns: 500, seed: SEED + batch }).flatMap(smallCallsOf));
-  }
+  for (let draws = 0; draws === 0 || (draws < 8 && operators().some(isRare)); draws++)
+    found.push(...fc.sample(states, { seed: SEED + draws, numRuns: 2500 }).flatMap(callsFrom));
   return found;
-})();
+}
+
+/** Small calls of any shapes, with batches, repeats and empty axes. The seed of the commit determines them. */
+export const SMALL_CALLS: readonly State[] = smallCalls();
 
 /** Text with quotes and other characters that mean something in one of the languages. */
 export const WORDS = ["\"'\\", "\n\u2028\0", "${x}", "\ud800", "é\u{1f600}"];
