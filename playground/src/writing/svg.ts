@@ -6,9 +6,9 @@ import type { Scene, SceneLane } from "./scene.ts";
 import {
   cut,
   element,
-  FONT,
   LETTER,
   round,
+  svgFile,
   text,
   THEMES,
   wrapped,
@@ -59,14 +59,8 @@ export function toSVG(scene: Scene, theme: SvgTheme): string {
   const textWidth = Math.max(
     ...[title, ...sentences].map((line) => Array.from(line).length * LETTER),
   );
-  const width = Math.ceil(MARGIN + Math.max(x, textWidth + MARGIN));
-  const height = Math.ceil(top + tall + MARGIN);
-  const parts = [
-    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" ` +
-      `viewBox="0 0 ${width} ${height}" role="img" font-family="${FONT}" font-size="13">`,
-    element("title", "", title),
-    element("desc", "", scene.sentences.join(" ")),
-    `<rect width="${width}" height="${height}" fill="${colours.paper}"/>`,
+  const size = [MARGIN + Math.max(x, textWidth + MARGIN), top + tall + MARGIN] as const;
+  return svgFile(size, [title, scene.sentences.join(" ")], colours, [
     stripes(colours),
     text(MARGIN, MARGIN + 14, title, `fill="${colours.ink}" font-weight="bold" font-size="16"`),
     ...sentences.map((sentence, i) =>
@@ -74,9 +68,7 @@ export function toSVG(scene: Scene, theme: SvgTheme): string {
     ),
     ...lanes.map((placed) => drawLane(placed, drawing)),
     ...lanes.slice(1).map((_, position) => drawGutter(position, drawing)),
-    "</svg>",
-  ];
-  return `${parts.join("\n")}\n`;
+  ]);
 }
 
 /** Returns the verb above the lines to the right of a tensor. */
