@@ -11,7 +11,8 @@ import type { Signal } from "../../../core/foreign.ts";
 import { isCode } from "../../boxes/file.ts";
 import { isTensorError } from "../../../core/errors.ts";
 import { CHUNKED } from "../../../core/limits.ts";
-import { remainingTasks, WORKERS, type Job, type StageName } from "../job/job.ts";
+import { remainingTasks, WORKERS, type Job } from "../job/job.ts";
+import type { StageName } from "../job/spec.ts";
 import { hasSeveralWorkers } from "../job/workers.ts";
 
 /** The number of checks for other processes per renewal interval of their records. */
