@@ -22,7 +22,6 @@ import {
   shareOf,
   taskBytes,
   threadsFor,
-  type JobNeeds,
   type JobParts,
   type TaskBytes,
 } from "../stages/budget.ts";
@@ -137,10 +136,11 @@ function memoryNeeds(
   const { data, updates } = parts;
   const isCut = updates === undefined && chunking !== undefined;
   const cut = isCut ? product(outer(chunking)) * DTYPES[data.dtype].bytes : null;
-  const needsOf = (block: readonly number[]): JobNeeds =>
-    needsFor(parts, product(block), costsOf(block) ?? data.held, cut, out?.format === "npy");
-  const sizes = taskBytes(parts, out?.format === "npy" || isCut);
-  return { sizes, needed: (block) => needsOf(block).needed };
+  const isNpy = out?.format === "npy";
+  const sizes = taskBytes(parts, isNpy || isCut);
+  const needed = (block: readonly number[]): number =>
+    needsFor(parts, product(block), costsOf(block) ?? data.held, cut, isNpy, sizes).needed;
+  return { sizes, needed };
 }
 
 /**

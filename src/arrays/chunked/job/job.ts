@@ -189,7 +189,7 @@ export async function jobFailure(job: Job): Promise<TensorError | null> {
   checkJob(job);
   const failures: BadTask[] = [];
   for (const { name } of job.stages) {
-    if (!findsBad(name)) continue;
+    if (name === "finish" || !CHECKING.has(name)) continue;
     const { bad } = await listTasks(job.folder, name);
     for (const file of bad.values()) failures.push(await readBad(file));
     if (failures.length > 0) break;
@@ -215,19 +215,15 @@ export async function checkStageFolders(folder: string, { stages }: JobSpec): Pr
 
 /** Removes the records of bad indices, so that all indices are checked again. */
 export async function forgetFailures(folder: string): Promise<void> {
-  for (const stage of CHECKING) {
-    const names = await taskFilesIn(fileOf.stage(folder, FOLDERS[stage]));
+  for (const stage of [FOLDERS.partition, FOLDERS.check]) {
+    const names = await taskFilesIn(fileOf.stage(folder, stage));
     for (const file of names.filter((one) => one.endsWith(".bad")))
       await fs.rm(file, { force: true });
   }
 }
 
 /** The stages whose tasks find bad indices. */
-const CHECKING = ["partition", "check"] as const;
-type CheckingStage = (typeof CHECKING)[number];
-
-export const findsBad = (name: StageName): name is CheckingStage =>
-  CHECKING.some((stage) => stage === name);
+export const CHECKING: ReadonlySet<StageName> = new Set(["partition", "check"]);
 
 /** The error of a task, and the first position with this error. */
 export interface BadTask {
@@ -238,7 +234,7 @@ export interface BadTask {
 
 export async function writeBad(
   job: JobContext,
-  stage: CheckingStage,
+  stage: "partition" | "check",
   task: number,
   { block, position, error }: BadTask,
 ): Promise<void> {

@@ -11,12 +11,11 @@ import { abandon, cleanUpDone, withdraw, forgetDamaged } from "../job/finish.ts"
 import {
   checkStageFolders,
   checkUnchanged,
-  findsBad,
+  CHECKING,
   jobFailure,
   jobOf,
   openContext,
   remainingTasks,
-  type Job,
 } from "../job/job.ts";
 import type { Stage, StageName } from "../job/spec.ts";
 import { isThere, placeError } from "../../boxes/file.ts";
@@ -25,7 +24,7 @@ import { checkId, isDone, openSpec, type BegunJob } from "../job/spec-file.ts";
 import { checkFolderIn, checkJobIn, guardOf, type Roots } from "../job/roots.ts";
 import type { Taker } from "../job/workers.ts";
 import { DEFAULT_MEMORY, startPoolWith, type TaskPool } from "./pool.ts";
-import { shareTasks, untilListed } from "./sharing.ts";
+import { shareTasks, Sharing, untilListed } from "./sharing.ts";
 import { product } from "../../../core/tensor/shape.ts";
 import { readFileSync } from "node:fs";
 
@@ -198,14 +197,15 @@ async function runStages(
   const { onNote } = options;
   const endWatch = onNote === undefined ? () => {} : watchMemory(memory, onNote);
   const job = jobOf(context);
+  const sharing = new Sharing(job);
   try {
     for (const stage of job.stages) {
       signal?.throwIfAborted();
       // The last stage repeats this check, but then the array may already have changed.
       if (stage.name === "apply" && context.spec.inPlace)
         await checkUnchanged(context, ["partition"]);
-      await runStage(context, job, stage, pool, options, freeOf);
-      const failure = findsBad(stage.name) ? await jobFailure(job) : null;
+      await runStage(context, sharing, stage, pool, options, freeOf);
+      const failure = CHECKING.has(stage.name) ? await jobFailure(job) : null;
       if (failure === null) continue;
       await abandon(context.spec);
       throw failure;
@@ -218,12 +218,13 @@ async function runStages(
 
 async function runStage(
   context: JobContext,
-  job: Job,
+  sharing: Sharing,
   { name, tasks }: Stage,
   pool: TaskPool,
   { signal, onProgress, onTask }: WorkOptions,
   freeOf: FreeSpace,
 ): Promise<void> {
+  const { job } = sharing;
   const { folder, id } = job;
   const left = await remainingTasks(job, name);
   await checkStageDisk(context, name, left.length / Math.max(1, tasks), freeOf);
@@ -258,7 +259,7 @@ async function runStage(
       end = Math.min(end, task);
   };
   report();
-  await shareTasks(job, name, left, { threads: pool.threads, isDone, run });
+  await shareTasks(sharing, name, left, { threads: pool.threads, isDone, run });
 }
 
 /** Returns the number of element bytes that a stage reads and writes, without positions and other numbers. */

@@ -197,8 +197,8 @@ export function needsFor(
   out: HeldBytes,
   cut: number | null,
   isNpy: boolean,
+  sizes = taskBytes(parts, isNpy || cut !== null),
 ): JobNeeds {
-  const sizes = taskBytes(parts, isNpy || cut !== null);
   const held = heldBy(parts, { ...out, write: out.write + (cut ?? 0) });
   const isGather = parts.updates === undefined;
   return {

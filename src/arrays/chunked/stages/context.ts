@@ -84,17 +84,16 @@ export function contextOf(
   const most = product(spec.blockShape);
   const refusesRepeats = refusesDuplicates(resolved);
   const elementBytes = DTYPES[data.dtype].bytes;
-  const { pieces } = address;
   const pieceBytes = bytesOfPieces(address, elementBytes);
   const blocks = new Grid(address.positions, spec.blockShape);
   const chunks = new Grid(data.shape, data.chunkShape);
   const merge = mergeShape(address.leads.size, blocks.size, most, spec.chunksPerTask);
-  const isMerged = spec.stages.some(({ name }) => name === "merge");
   const takesWhole = takesWholeSlices({ address, spec });
+  const isMerged = spec.stages.some(({ name }) => name === "merge");
   const isCut =
     isGather &&
     out.location.format === "zarr" &&
-    !sameShape(out.chunkShape, [...spec.blockShape, ...pieces.chunkShape]);
+    !sameShape(out.chunkShape, [...spec.blockShape, ...address.pieces.chunkShape]);
   const context: JobContext = {
     ...arrays,
     folder,
@@ -123,7 +122,7 @@ export function contextOf(
     gathered: (task) => ({
       fragments: blocks.size,
       columns: 0,
-      pieceBytes: takesWhole ? pieceBytes : [pieceBytes[task % pieces.size]],
+      pieceBytes: takesWhole ? pieceBytes : [pieceBytes[task % address.pieces.size]],
       most,
     }),
     few: { kept: null },
