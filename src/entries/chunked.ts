@@ -14,7 +14,7 @@
  * @module
  */
 
-export type { CallSpec } from "../arrays/chunked/job/call-spec.ts";
+export type { CallSpec } from "../arrays/chunked/job/request.ts";
 export { gatherChunked, scatterChunked, type ChunkedOptions } from "../arrays/chunked/functions.ts";
 export { gatherInMemory } from "../arrays/chunked/gather-in-memory.ts";
 export {
@@ -23,12 +23,12 @@ export {
   remainingTasks,
   taskRate,
   type Job,
-  type Stage,
-  type StageName,
 } from "../arrays/chunked/job/job.ts";
+export { type Stage, type StageName } from "../arrays/chunked/job/spec.ts";
 export { startPool, type PoolOptions, type TaskPool } from "../arrays/chunked/run/pool.ts";
 export { runJob, type JobProgress, type RunJobOptions } from "../arrays/chunked/run/run-job.ts";
-export { createJob, planJob, type JobRequest } from "../arrays/chunked/job/create-job.ts";
+export { createJob, planJob } from "../arrays/chunked/job/create-job.ts";
+export { type JobRequest } from "../arrays/chunked/job/request.ts";
 export type { JobPlan } from "../arrays/chunked/job/bounds.ts";
 export {
   checkFree,

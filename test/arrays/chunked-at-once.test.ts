@@ -1,13 +1,13 @@
 /** Runs of one job at once: in every order of their calls of the file system, one result, and nothing left behind. */
 
-import assert from "node:assert/strict";
 import * as fs from "node:fs";
 import * as path from "node:path";
+import assert from "node:assert/strict";
 import { test } from "node:test";
 import { scatterChunked } from "../../src/arrays/chunked/functions.ts";
 import { createJob } from "../../src/arrays/chunked/job/create-job.ts";
 import { runJob, type JobProgress } from "../../src/arrays/chunked/run/run-job.ts";
-import { Runner } from "../../src/arrays/chunked/run/runner.ts";
+import { Runner } from "../../src/arrays/chunked/run/tasks.ts";
 import { tensor } from "../../src/core/tensor/tensor.ts";
 import { writeNpy } from "../../src/entries/npy.ts";
 import { openArray } from "../../src/entries/zarr.ts";

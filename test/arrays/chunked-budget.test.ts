@@ -1,16 +1,15 @@
 /** What tasks of a job take in memory is counted, whatever the chunks are encoded with; which tasks run, and of which jobs. */
 
-import assert from "node:assert/strict";
 import * as fs from "node:fs";
 import * as path from "node:path";
+import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createJob } from "../../src/arrays/chunked/job/create-job.ts";
 import { openContext } from "../../src/arrays/chunked/job/job.ts";
-import { resolveCall } from "../../src/arrays/chunked/job/call-spec.ts";
+import { resolveCall } from "../../src/arrays/chunked/job/request.ts";
 import { addressOf } from "../../src/arrays/chunked/stages/address.ts";
 import { chunksPerTaskOf } from "../../src/arrays/chunked/stages/budget.ts";
-import { needsOf } from "../../src/arrays/chunked/stages/context.ts";
-import { combineEntries } from "../../src/arrays/chunked/stages/combine-early.ts";
+import { combineEntries } from "../../src/arrays/chunked/stages/entries.ts";
 import { readSpec } from "../../src/arrays/chunked/job/spec-file.ts";
 import { parseSpec } from "../../src/arrays/chunked/job/spec.ts";
 import { startPool } from "../../src/arrays/chunked/run/pool.ts";
@@ -256,7 +255,7 @@ test("a task of several chunks counts the memory of those that it has at once", 
       out: { format: "zarr", path: path.join(home, `${folder}.zarr`) },
     });
     await createJob(request);
-    return needsOf(await openContext(request.folder, await readSpec(request.folder))).sizes.chunk;
+    return (await openContext(request.folder, await readSpec(request.folder))).needs.sizes.chunk;
   };
   const single = await needed("one");
   const restore = setLimits({ CHUNKED: { groups: 1 } });

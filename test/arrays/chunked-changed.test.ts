@@ -1,10 +1,11 @@
 /** A job that goes on notices inputs that changed after a task had read them, and those that no task has read may change. */
 
-import assert from "node:assert/strict";
 import * as fs from "node:fs";
 import * as path from "node:path";
+import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createJob, type JobRequest } from "../../src/arrays/chunked/job/create-job.ts";
+import { createJob } from "../../src/arrays/chunked/job/create-job.ts";
+import type { JobRequest } from "../../src/arrays/chunked/job/request.ts";
 import { startPool } from "../../src/arrays/chunked/run/pool.ts";
 import { runJob } from "../../src/arrays/chunked/run/run-job.ts";
 import { tensor } from "../../src/core/tensor/tensor.ts";

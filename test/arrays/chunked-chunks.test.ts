@@ -1,11 +1,12 @@
 /** The chunks and shards of a new array, which may be others than those of data. */
 
-import assert from "node:assert/strict";
 import * as fs from "node:fs";
 import * as path from "node:path";
+import assert from "node:assert/strict";
 import { test } from "node:test";
 import { contiguousChunks } from "../../src/arrays/boxes/grid.ts";
-import { createJob, type JobRequest } from "../../src/arrays/chunked/job/create-job.ts";
+import { createJob } from "../../src/arrays/chunked/job/create-job.ts";
+import type { JobRequest } from "../../src/arrays/chunked/job/request.ts";
 import { gatherChunked, scatterChunked } from "../../src/arrays/chunked/functions.ts";
 import { openJob, remainingTasks } from "../../src/arrays/chunked/job/job.ts";
 import { readSpec } from "../../src/arrays/chunked/job/spec-file.ts";

@@ -1,12 +1,13 @@
 /** Files of a job that somebody removes or cuts short while the job runs: nothing wrong is published. */
 
-import assert from "node:assert/strict";
 import * as fs from "node:fs";
 import * as path from "node:path";
+import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { CallSpec } from "../../src/arrays/chunked/job/call-spec.ts";
-import { createJob, type JobRequest } from "../../src/arrays/chunked/job/create-job.ts";
-import { openContext, type StageName } from "../../src/arrays/chunked/job/job.ts";
+import type { CallSpec, JobRequest } from "../../src/arrays/chunked/job/request.ts";
+import { createJob } from "../../src/arrays/chunked/job/create-job.ts";
+import { openContext } from "../../src/arrays/chunked/job/job.ts";
+import type { StageName } from "../../src/arrays/chunked/job/spec.ts";
 import { readSpec } from "../../src/arrays/chunked/job/spec-file.ts";
 import { startPool } from "../../src/arrays/chunked/run/pool.ts";
 import { runJob } from "../../src/arrays/chunked/run/run-job.ts";

@@ -1,10 +1,11 @@
 /** A job stops in order before its disk is full, and a process that takes too much memory says so. */
 
-import assert from "node:assert/strict";
 import * as fs from "node:fs";
 import * as path from "node:path";
+import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createJob, planJob, type JobRequest } from "../../src/arrays/chunked/job/create-job.ts";
+import { createJob, planJob } from "../../src/arrays/chunked/job/create-job.ts";
+import type { JobRequest } from "../../src/arrays/chunked/job/request.ts";
 import { removeJob } from "../../src/arrays/chunked/job/job-folder.ts";
 import { freeSpaceOf, type FreeSpace } from "../../src/arrays/chunked/job/disk.ts";
 import { openSpec } from "../../src/arrays/chunked/job/spec-file.ts";

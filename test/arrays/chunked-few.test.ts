@@ -1,16 +1,16 @@
 /** Scatters with few updates, which each thread keeps in memory: exact, and safe if files change or are lost. */
 
-import assert from "node:assert/strict";
 import * as fs from "node:fs";
 import * as path from "node:path";
+import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createJob } from "../../src/arrays/chunked/job/create-job.ts";
-import { openContext, type StageName } from "../../src/arrays/chunked/job/job.ts";
+import { openContext } from "../../src/arrays/chunked/job/job.ts";
+import { type StageName, parseSpec } from "../../src/arrays/chunked/job/spec.ts";
 import { readSpec } from "../../src/arrays/chunked/job/spec-file.ts";
-import { parseSpec } from "../../src/arrays/chunked/job/spec.ts";
 import { runJob } from "../../src/arrays/chunked/run/run-job.ts";
 import { startPool } from "../../src/arrays/chunked/run/pool.ts";
-import { fileOf } from "../../src/arrays/chunked/stages/context.ts";
+import { fileOf } from "../../src/arrays/chunked/stages/task-files.ts";
 import { runPlain } from "../../src/core/call/run.ts";
 import { defaultExecutor } from "../../src/core/engines/choice.ts";
 import { FUNCTIONS } from "../../src/core/operators/registry.ts";

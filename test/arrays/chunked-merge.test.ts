@@ -1,20 +1,20 @@
 /** Scatters whose fragments are merged: exact, safe if interrupted, and with few fragments for arrays of terabytes. */
 
-import assert from "node:assert/strict";
 import * as fs from "node:fs";
 import * as path from "node:path";
+import assert from "node:assert/strict";
 import { test } from "node:test";
 import { divide } from "../../src/arrays/chunked/job/divide.ts";
 import { createJob } from "../../src/arrays/chunked/job/create-job.ts";
-import { FOLDERS, openContext, openJob, remainingTasks } from "../../src/arrays/chunked/job/job.ts";
-import { resolveCall } from "../../src/arrays/chunked/job/call-spec.ts";
+import { FOLDERS, fileOf } from "../../src/arrays/chunked/stages/task-files.ts";
+import { openContext, openJob, remainingTasks } from "../../src/arrays/chunked/job/job.ts";
+import { resolveCall } from "../../src/arrays/chunked/job/request.ts";
 import { readSpec } from "../../src/arrays/chunked/job/spec-file.ts";
 import { startPool } from "../../src/arrays/chunked/run/pool.ts";
 import { runJob } from "../../src/arrays/chunked/run/run-job.ts";
 import { runTask } from "../../src/arrays/chunked/run/tasks.ts";
-import { fileOf } from "../../src/arrays/chunked/stages/context.ts";
 import { writeFragments } from "../../src/arrays/chunked/stages/fragments.ts";
-import { mergeShape } from "../../src/arrays/chunked/stages/merge-shape.ts";
+import { mergeShape } from "../../src/arrays/chunked/stages/fragment-layout.ts";
 import { Workspace } from "../../src/arrays/chunked/stages/workspace.ts";
 import { runPlain } from "../../src/core/call/run.ts";
 import { defaultExecutor } from "../../src/core/engines/choice.ts";

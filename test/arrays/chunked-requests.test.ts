@@ -12,6 +12,8 @@ import { createOutput } from "../../src/arrays/chunked/job/open-arrays.ts";
 import { runBegun, runJob } from "../../src/arrays/chunked/run/run-job.ts";
 import { startPool } from "../../src/arrays/chunked/run/pool.ts";
 import { openJob, remainingTasks } from "../../src/arrays/chunked/job/job.ts";
+import type { JobRequest } from "../../src/arrays/chunked/job/request.ts";
+import type { JobSpec, StageName } from "../../src/arrays/chunked/job/spec.ts";
 import { openSpec, readSpec } from "../../src/arrays/chunked/job/spec-file.ts";
 import { writeNpy } from "../../src/entries/npy.ts";
 import { TensorError } from "../../src/core/errors.ts";
@@ -37,12 +39,18 @@ import { assertRejected, assertRejectedCode } from "../support/refusal.ts";
 
 const none = { function: "scatterND", options: {} };
 
-test("a block is a run of the positions in their order, or refused", async () => {
-  const home = makeHome();
+/** Stores inputs with two by two positions. */
+async function storePositions(home: string): Promise<void> {
   const at = (name: string): string => path.join(home, name);
   await store(at("data.zarr"), tensor("float32", [2], [0, 0]), [1]);
   await store(at("indices.zarr"), tensor("int64", [2, 2, 1], [1, 0, 0, 1]), [2, 2, 1]);
   await store(at("updates.zarr"), tensor("float32", [2, 2], [1, 2, 3, 4]), [2, 2]);
+}
+
+test("a block is a run of the positions in their order, or refused", async () => {
+  const home = makeHome();
+  const at = (name: string): string => path.join(home, name);
+  await storePositions(home);
   for (const blockShape of [[2, 1], [2], [0, 2], [1.5, 2], [1, 2, 1]]) {
     const request = await requestIn(home, none, { blockShape });
     await assertRejected("attribute", {}, () => createJob(request));
@@ -63,81 +71,63 @@ test("a block is a run of the positions in their order, or refused", async () =>
   }
 });
 
-test("a job.json whose blocks are no runs is not run", async () => {
-  const home = makeHome();
-  await store(path.join(home, "data.zarr"), tensor("float32", [2], [0, 0]), [1]);
-  const indices = tensor("int64", [2, 2, 1], [1, 0, 0, 1]);
-  await store(path.join(home, "indices.zarr"), indices, [2, 2, 1]);
-  const updates = tensor("float32", [2, 2], [1, 2, 3, 4]);
-  await store(path.join(home, "updates.zarr"), updates, [2, 2]);
-  const request = await requestIn(home, none, { blockShape: [1, 2] });
-  await createJob(request);
-  const file = path.join(request.folder, "job.json");
-  const spec = JSON.parse(fs.readFileSync(file, "utf8")) as object;
-  fs.writeFileSync(file, JSON.stringify({ ...spec, blockShape: [2, 1] }));
-  await assertRejected("malformed-file", {}, () =>
-    runJob(request.folder, { threads: 0, memory: MEMORY }),
-  );
+const gather = { function: "gatherND", options: {} };
+
+const withTasks = ({ stages }: JobSpec, name: StageName, tasks: number): Partial<JobSpec> => ({
+  stages: stages.map((one) => (one.name === name ? { name, tasks } : one)),
 });
 
-test("a job.json with other numbers of tasks than its arrays have is not run", async () => {
-  const home = makeHome();
+/** Jobs, and changes of their `job.json` after which the file no longer fits the arrays. */
+const UNFIT: readonly (readonly [string, Make, (spec: JobSpec) => Partial<JobSpec>])[] = [
+  ["with blocks that are not runs", makeBlocks, () => ({ blockShape: [2, 1] })],
+  ["with other tasks of partition", makeScatter, (spec) => withTasks(spec, "partition", 9)],
+  ["with other tasks of apply", makeScatter, (spec) => withTasks(spec, "apply", 9)],
+  ["with another number of chunks", makeScatter, () => ({ chunks: 5 })],
+  ["with more chunks per task", makeScatter, () => ({ chunksPerTask: 3 })],
+  ["with more chunks per task of a gather", makeGather, () => ({ chunksPerTask: 2 })],
+  [
+    "that gives a task of a gather a part of some slices",
+    makePieces,
+    (spec) => ({ chunksPerTask: 2, ...withTasks(spec, "apply", 3) }),
+  ],
+];
+
+type Make = (home: string) => Promise<JobRequest>;
+
+async function makeBlocks(home: string): Promise<JobRequest> {
+  await storePositions(home);
+  return requestIn(home, none, { blockShape: [1, 2] });
+}
+
+async function makeScatter(home: string): Promise<JobRequest> {
   await storeInputs(home);
-  await createJob(await requestIn(home, add));
-  const file = path.join(home, "job", "job.json");
-  const spec = await readSpec(path.dirname(file));
-  for (const [name, _tasks] of Object.entries({ partition: 1, apply: 4 })) {
-    const stages = spec.stages.map((one) => (one.name === name ? { name, tasks: 9 } : one));
-    fs.writeFileSync(file, JSON.stringify({ ...spec, stages }));
+  return requestIn(home, add);
+}
 
-    await assertRejected("malformed-file", {}, () =>
-      runJob(path.dirname(file), { threads: 0, memory: MEMORY }),
-    );
-  }
-});
-
-test("a job.json that divides the chunks of its arrays in another way is not run", async () => {
-  const home = makeHome();
+async function makeGather(home: string): Promise<JobRequest> {
   await storeInputs(home);
-  const gather = { function: "gatherND", options: {} };
-  const changes: readonly (readonly [string, object])[] = [
-    ["scatter", { chunks: 5 }],
-    ["scatter", { chunksPerTask: 3 }],
-    ["gather", { chunksPerTask: 2 }],
-  ];
-  for (const [i, [kind, more]] of changes.entries()) {
-    const folder = path.join(home, `job${i}`);
-    const out = { format: "zarr", path: path.join(home, `out${i}.zarr`) } as const;
-    await createJob(
-      kind === "gather"
-        ? await requestIn(home, gather, { folder, out, updates: undefined })
-        : await requestIn(home, add, { folder, out }),
-    );
-    const spec = await readSpec(folder);
-    fs.writeFileSync(path.join(folder, "job.json"), JSON.stringify({ ...spec, ...more }));
-    await assertRejected("malformed-file", {}, () =>
-      runJob(folder, { threads: 0, memory: MEMORY }),
-    );
-  }
-});
+  return requestIn(home, gather, { updates: undefined });
+}
 
-test("a job.json that gives a task of a gather a part of some slices is not run", async () => {
-  const home = makeHome();
+async function makePieces(home: string): Promise<JobRequest> {
   await store(path.join(home, "data.zarr"), tensor("float32", [2, 3], [1, 2, 3, 4, 5, 6]), [1, 1]);
   for (const name of ["indices.zarr", "updates.zarr"])
     await store(path.join(home, name), tensor("int64", [1, 1], [1]), [1, 1]);
-  const gather = { function: "gatherND", options: {} };
-  const { folder, ...request } = await requestIn(home, gather, { updates: undefined });
-  await createJob({ folder, ...request });
-  const spec = await readSpec(folder);
-  const stages = spec.stages.map((one) => (one.name === "apply" ? { ...one, tasks: 3 } : one));
-  fs.writeFileSync(
-    path.join(folder, "job.json"),
-    JSON.stringify({ ...spec, chunksPerTask: 2, stages }),
-  );
+  return requestIn(home, gather, { updates: undefined });
+}
 
-  await assertRejected("malformed-file", {}, () => runJob(folder, { threads: 0, memory: MEMORY }));
-});
+for (const [name, make, change] of UNFIT) {
+  test(`a job.json ${name} is not run`, async () => {
+    const request = await make(makeHome());
+    await createJob(request);
+    const { folder } = request;
+    const spec = await readSpec(folder);
+    const text = JSON.stringify({ ...spec, ...change(spec) });
+    fs.writeFileSync(path.join(folder, "job.json"), text);
+    const run = (): Promise<void> => runJob(folder, { threads: 0, memory: MEMORY });
+    await assertRejected("malformed-file", {}, run);
+  });
+}
 
 test("a call without positions copies data, or gathers nothing", async () => {
   const home = makeHome();

@@ -1,9 +1,10 @@
 /** Jobs that write to object storage: nothing that is there is overwritten, and nothing of other jobs is removed. */
 
+import * as path from "node:path";
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import * as path from "node:path";
-import { createJob, planJob, type JobRequest } from "../../src/arrays/chunked/job/create-job.ts";
+import { createJob, planJob } from "../../src/arrays/chunked/job/create-job.ts";
+import type { JobRequest } from "../../src/arrays/chunked/job/request.ts";
 import { removeJob } from "../../src/arrays/chunked/job/job-folder.ts";
 import { startPool } from "../../src/arrays/chunked/run/pool.ts";
 import { runJob } from "../../src/arrays/chunked/run/run-job.ts";

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { resolveCall } from "../../src/arrays/chunked/job/call-spec.ts";
+import { resolveCall } from "../../src/arrays/chunked/job/request.ts";
 import { addressOf } from "../../src/arrays/chunked/stages/address.ts";
 import {
   blockShapeFor,

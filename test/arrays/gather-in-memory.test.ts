@@ -1,12 +1,13 @@
 /** Gathers from files whose result fits in memory run without a job. */
 
-import assert from "node:assert/strict";
 import * as fs from "node:fs";
 import * as path from "node:path";
+import assert from "node:assert/strict";
 import { test } from "node:test";
 import { gatherChunked, type ChunkedOptions } from "../../src/arrays/chunked/functions.ts";
 import { gatherInMemory } from "../../src/arrays/chunked/gather-in-memory.ts";
-import { createJob, type JobRequest } from "../../src/arrays/chunked/job/create-job.ts";
+import { createJob } from "../../src/arrays/chunked/job/create-job.ts";
+import type { JobRequest } from "../../src/arrays/chunked/job/request.ts";
 import { HOST } from "../../src/arrays/chunked/job/temporary.ts";
 import { runJob, type JobProgress } from "../../src/arrays/chunked/run/run-job.ts";
 import type { ChunkedArray } from "../../src/arrays/boxes/array.ts";

@@ -1,9 +1,9 @@
 /** What a chunked run says of itself while it runs. */
 
-import assert from "node:assert/strict";
 import * as path from "node:path";
+import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { CallSpec } from "../../src/arrays/chunked/job/call-spec.ts";
+import type { CallSpec } from "../../src/arrays/chunked/job/request.ts";
 import { runJob, type JobProgress } from "../../src/arrays/chunked/run/run-job.ts";
 import { printAmount } from "../../src/core/foreign.ts";
 import { tensor } from "../../src/core/tensor/tensor.ts";

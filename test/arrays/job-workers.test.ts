@@ -1,17 +1,16 @@
 /** Who works on a job: records in its folder, which anybody may have written, and which nothing depends on. */
 
-import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
 import * as fs from "node:fs";
 import * as os from "node:os";
 import * as path from "node:path";
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
 import { test } from "node:test";
 import { removeJob } from "../../src/arrays/chunked/job/job-folder.ts";
 import { openJob } from "../../src/arrays/chunked/job/job.ts";
 import { rootsFrom } from "../../src/arrays/chunked/job/roots.ts";
-import { workersOf, type JobWorkerFacts } from "../../src/arrays/chunked/job/workers.ts";
+import { workersOf, type JobWorkerFacts, Presence } from "../../src/arrays/chunked/job/workers.ts";
 import { startPool } from "../../src/arrays/chunked/run/pool.ts";
-import { Presence } from "../../src/arrays/chunked/run/presence.ts";
 import { takerOf } from "../../src/cli/commands/job.ts";
 import { runCommand } from "../support/cli.ts";
 import { add, makeHome, makeJob, MEMORY, storeInputs } from "../support/job-files.ts";

@@ -1,11 +1,11 @@
 /** A file that says who owns a folder is opened again only if it has changed, and then always. */
 
-import assert from "node:assert/strict";
 import * as fs from "node:fs";
-import { syncBuiltinESMExports } from "node:module";
 import * as path from "node:path";
+import assert from "node:assert/strict";
+import { syncBuiltinESMExports } from "node:module";
 import { test } from "node:test";
-import { readKept } from "../../src/arrays/chunked/job/kept-text.ts";
+import { readKept } from "../../src/arrays/chunked/job/spec-file.ts";
 import { createJob } from "../../src/arrays/chunked/job/create-job.ts";
 import { runJob } from "../../src/arrays/chunked/run/run-job.ts";
 import { add, makeHome, MEMORY, requestIn, storeInputs } from "../support/job-files.ts";

@@ -1,13 +1,13 @@
 /** Jobs and arrays that lie outside of a worker's roots are refused, whatever leads there, and nothing there is touched. */
 
-import assert from "node:assert/strict";
 import * as fs from "node:fs";
 import * as path from "node:path";
+import assert from "node:assert/strict";
 import { test } from "node:test";
 import { checkJobIn, rootsFrom, type Roots } from "../../src/arrays/chunked/job/roots.ts";
 import { readSpec } from "../../src/arrays/chunked/job/spec-file.ts";
 import { startPool } from "../../src/arrays/chunked/run/pool.ts";
-import { isLocal } from "../../src/arrays/distributed/redis-url.ts";
+import { isLocal } from "../../src/arrays/distributed/redis.ts";
 import { tensor } from "../../src/core/tensor/tensor.ts";
 import { createWorker } from "../../src/entries/bullmq.ts";
 import { writeNpy } from "../../src/entries/npy.ts";

@@ -4,12 +4,12 @@
  * record. HOME, VERSION and REQUEST stand for the folder, the version of the package, and the hash of the request.
  */
 
-import assert from "node:assert/strict";
-import { createHash } from "node:crypto";
 import * as fs from "node:fs";
 import * as path from "node:path";
+import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
 import { test } from "node:test";
-import { packageVersion } from "../../src/arrays/chunked/job/package-version.ts";
+import { packageVersion } from "../../src/arrays/chunked/job/spec.ts";
 import { createJob, openJob, removeJob, runJob } from "../../src/entries/chunked.ts";
 import { openArray } from "../../src/entries/zarr.ts";
 import { makeHome, MEMORY } from "../support/job-files.ts";

@@ -1,17 +1,17 @@
 /** The figures of a plan are upper bounds: random jobs on files take no more memory and disk space. */
 
-import assert from "node:assert/strict";
 import * as fs from "node:fs";
 import * as path from "node:path";
-import { test } from "node:test";
+import assert from "node:assert/strict";
 import fc from "fast-check";
+import { test } from "node:test";
 import { contiguousChunks, Grid } from "../../src/arrays/boxes/grid.ts";
-import { resolveCall } from "../../src/arrays/chunked/job/call-spec.ts";
-import { createJob, planJob, type JobRequest } from "../../src/arrays/chunked/job/create-job.ts";
+import { resolveCall, type JobRequest } from "../../src/arrays/chunked/job/request.ts";
+import { createJob, planJob } from "../../src/arrays/chunked/job/create-job.ts";
 import { jobFailure, jobOf, openContext } from "../../src/arrays/chunked/job/job.ts";
 import { runTask } from "../../src/arrays/chunked/run/tasks.ts";
 import { memoryOf, shareOf } from "../../src/arrays/chunked/stages/budget.ts";
-import { needsOf, type JobContext } from "../../src/arrays/chunked/stages/context.ts";
+import type { JobContext } from "../../src/arrays/chunked/stages/context.ts";
 import { Workspace } from "../../src/arrays/chunked/stages/workspace.ts";
 import { chooseExecutor } from "../../src/core/engines/choice.ts";
 import type { Executor } from "../../src/core/engines/executor.ts";
@@ -39,8 +39,7 @@ import {
   type Case,
   type Shapes,
 } from "../support/random-calls.ts";
-import type { Random } from "../support/random.ts";
-import { seedOf } from "../support/random.ts";
+import { type Random, seedOf } from "../support/random.ts";
 
 const seed = seedOf("chunked-plan");
 const home = makeHome();
@@ -189,7 +188,7 @@ function counting(counts: { now: number; most: number }): Executor {
 async function take(job: JobContext, places: readonly string[], before: number): Promise<Taken> {
   const counts = { now: 0, most: 0 };
   const workspace = new Workspace(counting(counts));
-  const { sizes, held, block } = needsOf(job);
+  const { sizes, held, block } = job.needs;
   const share = shareOf(MEMORY, 1);
   const memory = {
     workspace,

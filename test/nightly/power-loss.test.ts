@@ -1,10 +1,11 @@
 /** Jobs whose machine loses power: after each crash the same request is made again, and the result has the right bits. */
 
-import assert from "node:assert/strict";
 import * as fs from "node:fs";
 import * as path from "node:path";
+import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createJob, type JobRequest } from "../../src/arrays/chunked/job/create-job.ts";
+import { createJob } from "../../src/arrays/chunked/job/create-job.ts";
+import type { JobRequest } from "../../src/arrays/chunked/job/request.ts";
 import { runJob } from "../../src/arrays/chunked/run/run-job.ts";
 import { gatherND, scatterND } from "../../src/core/functions.ts";
 import { equals } from "../../src/core/tensor/compare.ts";

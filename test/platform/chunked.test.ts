@@ -1,11 +1,11 @@
 /** Chunked calls, task by task and in memory arrays: any chunks, any blocks, any order, tasks that run again. */
 
-import assert from "node:assert/strict";
 import * as fs from "node:fs";
 import * as os from "node:os";
 import * as path from "node:path";
-import { after, test } from "node:test";
+import assert from "node:assert/strict";
 import fc from "fast-check";
+import { after, test } from "node:test";
 import { contiguousChunks, Grid } from "../../src/arrays/boxes/grid.ts";
 import { runPlain } from "../../src/core/call/run.ts";
 import { run } from "../../src/core/functions.ts";
@@ -13,16 +13,11 @@ import {
   refusesDuplicates,
   resolveCall,
   type CallSpec,
-} from "../../src/arrays/chunked/job/call-spec.ts";
+} from "../../src/arrays/chunked/job/request.ts";
 import { addressOf } from "../../src/arrays/chunked/stages/address.ts";
 import { contextOf, type JobContext } from "../../src/arrays/chunked/stages/context.ts";
-import {
-  FOLDERS,
-  jobFailure,
-  jobOf,
-  remainingTasks,
-  stagesOf,
-} from "../../src/arrays/chunked/job/job.ts";
+import { FOLDERS } from "../../src/arrays/chunked/stages/task-files.ts";
+import { jobFailure, jobOf, remainingTasks, stagesOf } from "../../src/arrays/chunked/job/job.ts";
 import { specFile } from "../../src/arrays/chunked/job/spec-file.ts";
 import { printSpec, type JobSpec } from "../../src/arrays/chunked/job/spec.ts";
 import { runTask } from "../../src/arrays/chunked/run/tasks.ts";

@@ -4,8 +4,8 @@ import * as fs from "node:fs";
 import * as os from "node:os";
 import * as path from "node:path";
 import { after } from "node:test";
-import type { CallSpec } from "../../src/arrays/chunked/job/call-spec.ts";
-import { createJob, type JobRequest } from "../../src/arrays/chunked/job/create-job.ts";
+import type { CallSpec, JobRequest } from "../../src/arrays/chunked/job/request.ts";
+import { createJob } from "../../src/arrays/chunked/job/create-job.ts";
 import { tensor, type Tensor } from "../../src/core/tensor/tensor.ts";
 import { createArray, openArray } from "../../src/entries/zarr.ts";
 

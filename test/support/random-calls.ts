@@ -1,10 +1,11 @@
 /** Seeded random calls of the plain functions, with their results by the slow definition. */
 
+import * as reference from "./reference.ts";
+import fc from "fast-check";
 import type { NodeSpec } from "../../src/core/call/call.ts";
 import type { FunctionSpec } from "../../src/core/call/vjp.ts";
-import type { CallSpec } from "../../src/arrays/chunked/job/call-spec.ts";
+import type { CallSpec } from "../../src/arrays/chunked/job/request.ts";
 import { FUNCTIONS } from "../../src/core/operators/registry.ts";
-import fc from "fast-check";
 import { DTYPES, type DType, type Reduction, type Stays } from "../../src/core/tensor/dtype.ts";
 import { gatherElements, scatterElements } from "../../src/core/operators/elements.ts";
 import { gatherND, scatterND } from "../../src/core/operators/tuples.ts";
@@ -13,7 +14,6 @@ import type { Operator } from "../../src/core/operators/operator.ts";
 import { tensorScatter } from "../../src/core/operators/sequences.ts";
 import { product } from "../../src/core/tensor/shape.ts";
 import { tensor, Tensor } from "../../src/core/tensor/tensor.ts";
-import * as reference from "./reference.ts";
 import { COUNTS, randomFrom, randomIndices, randomTensor, ROWS, type Random } from "./random.ts";
 
 export interface Case {

@@ -162,3 +162,6 @@ export interface PendingArray extends StagedArray {
    */
   publish(): Promise<void>;
 }
+
+/** Throws a TensorError if a link leads outside the allowed folders. */
+export type Guard = (file: string) => Promise<void>;

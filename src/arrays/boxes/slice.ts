@@ -21,8 +21,7 @@ import { BaseArray } from "./base-array.ts";
 import { chunksOf, clippedShape, copyStrided, stridedOf, type Strided } from "./boxes.ts";
 import { checkChunk, checkChunkBytes, type CheckedBox } from "./checks.ts";
 import { Grid, type Box } from "./grid.ts";
-import { PartAxes } from "./part-axes.ts";
-import { partsOf, printParts } from "./ranges.ts";
+import { PartAxes, partsOf, printParts } from "./part-axes.ts";
 
 /** Returns the part of an array that the ranges select. Throws the errors of `partsOf`. */
 export const sliceOf = (array: ChunkedArray, ranges: readonly AxisRange[]): SlicedArray =>

@@ -5,19 +5,19 @@
  *
  *     job/request.ts, describe.ts, spec.ts                              what is the job of a request?
  *     job/divide.ts, bounds.ts, disk.ts, stages/budget.ts               which tasks, and how much memory and disk space?
- *     job/create-job.ts, begin-output.ts, spec-file.ts                  how does a job begin, and how is it resumed?
+ *     job/create-job.ts, begin-output.ts                                how does a job begin, and how is it resumed?
+ *     job/spec-file.ts                                                  which job does a folder hold, and is it complete?
  *     job/job.ts, find-jobs.ts, workers.ts                              what is done, and who is at work?
- *     stages/address.ts, locate.ts                                      which chunk and row does each position lead to?
+ *     stages/address.ts, locate.ts, entries.ts                          which chunk and row does each position lead to?
  *     stages/partition.ts, merge.ts, apply.ts, place.ts, job/finish.ts  what does each task do?
  *     stages/fragments.ts, task-files.ts                                which files do stages leave for later stages?
- *     stages/publish.ts                                                 how does a chunk get into the output once?
+ *     stages/publish.ts, marks.ts                                       how does a chunk get into the output once?
  *     job/claim.ts                                                      which job owns an array, and what has changed?
- *     job/owner.ts, kept-text.ts                                        does the folder still hold the same job?
- *     run/run-job.ts, pool.ts, runner.ts, worker.ts, tasks.ts           who runs tasks in this process?
+ *     run/run-job.ts, sharing.ts, pool.ts, worker.ts, tasks.ts          who runs tasks in this process?
  */
 
-import { availableParallelism } from "node:os";
 import * as path from "node:path";
+import { availableParallelism } from "node:os";
 import type { NodeSpec } from "../../core/call/call.ts";
 import { factOf, objectOf, printValue, wrongOption } from "../../core/foreign.ts";
 import { TensorError } from "../../core/errors.ts";
@@ -26,10 +26,15 @@ import { checkOpened } from "../boxes/checks.ts";
 import { isUrl } from "../boxes/file.ts";
 import type { CreateOptions } from "../zarr/create.ts";
 import { openArray } from "../zarr/open.ts";
-import { checkPath, checkRunOptions } from "./job/arguments.ts";
+import {
+  checkPath,
+  checkRunOptions,
+  checkCall,
+  type CallSpec,
+  type JobRequest,
+} from "./job/request.ts";
 import { gatherInMemory } from "./gather-in-memory.ts";
-import { checkCall, type CallSpec } from "./job/call-spec.ts";
-import { beginJob, type JobRequest } from "./job/create-job.ts";
+import { beginJob } from "./job/create-job.ts";
 import { OWN_FOLDER, removeJob } from "./job/job-folder.ts";
 import { isBadIndex } from "./job/job.ts";
 import { openLocated } from "./job/open-arrays.ts";

@@ -11,10 +11,9 @@ import {
   printValue,
   wrongOption,
 } from "../../core/foreign.ts";
-import { checkJob } from "../chunked/job/arguments.ts";
-import { remainingTasks, type Job } from "../chunked/job/job.ts";
+import { checkJob, remainingTasks, type Job } from "../chunked/job/job.ts";
 import { DEFAULT_MEMORY } from "../chunked/run/pool.ts";
-import { checkCount } from "../chunked/stages/budget.ts";
+import { checkCount } from "../chunked/job/request.ts";
 import { TensorError } from "../../core/errors.ts";
 
 /** Options of `slurmScript`. */

@@ -4,7 +4,7 @@ import { wrongOption } from "../../core/foreign.ts";
 import { TensorError } from "../../core/errors.ts";
 import { checkSignal } from "../boxes/checks.ts";
 import { isUrl } from "../boxes/file.ts";
-import type { Guard } from "../boxes/guard.ts";
+import type { Guard } from "../boxes/array.ts";
 import { checkFiles, moduleOfNode } from "../boxes/node.ts";
 import { placeOfUrl, splitArchive, splitUrl } from "../boxes/urls.ts";
 import type { MemoryStore, Store } from "./stores/own-store.ts";

@@ -2,9 +2,8 @@
 
 import { freeze, optionsOf, printCount, printValue, wrongOption } from "../../core/foreign.ts";
 import { malformed, TensorError } from "../../core/errors.ts";
-import type { ChunkedArray, HeldBytes, PendingArray } from "../boxes/array.ts";
+import type { ChunkedArray, HeldBytes, PendingArray, Guard } from "../boxes/array.ts";
 import { isCode, isUrl } from "../boxes/file.ts";
-import type { Guard } from "../boxes/guard.ts";
 import { shownUrl } from "../boxes/urls.ts";
 import { absentArray, unblocked } from "./absent.ts";
 import { ZarrArray } from "./array.ts";

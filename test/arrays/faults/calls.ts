@@ -2,7 +2,7 @@
 
 import * as path from "node:path";
 import type { ChunkedArray } from "../../../src/arrays/boxes/array.ts";
-import type { CallSpec } from "../../../src/arrays/chunked/job/call-spec.ts";
+import type { CallSpec } from "../../../src/arrays/chunked/job/request.ts";
 import {
   createJob,
   gatherChunked,

@@ -1,7 +1,7 @@
 /** Draws small random jobs: a call, how its arrays are stored, and how it is made. A number determines a case. */
 
 import { contiguousChunks, Grid } from "../../../src/arrays/boxes/grid.ts";
-import { resolveCall } from "../../../src/arrays/chunked/job/call-spec.ts";
+import { resolveCall } from "../../../src/arrays/chunked/job/request.ts";
 import { reductionsOf, type DType } from "../../../src/core/tensor/dtype.ts";
 import { product } from "../../../src/core/tensor/shape.ts";
 import type { Tensor } from "../../../src/core/tensor/tensor.ts";

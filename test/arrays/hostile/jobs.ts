@@ -13,8 +13,7 @@ import {
   removeJob,
   runJob,
 } from "../../../src/entries/chunked.ts";
-import type { CallSpec } from "../../../src/arrays/chunked/job/call-spec.ts";
-import type { JobRequest } from "../../../src/arrays/chunked/job/create-job.ts";
+import type { CallSpec, JobRequest } from "../../../src/arrays/chunked/job/request.ts";
 import { makeJob, MEMORY, readAll, ROWS, storeInputs } from "../../support/job-files.ts";
 import type { Random } from "../../support/random.ts";
 import { mutateJson, mutateText, replaceEntry } from "./mutate.ts";

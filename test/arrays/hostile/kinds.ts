@@ -3,7 +3,7 @@
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { add } from "../../support/job-files.ts";
-import type { CallSpec } from "../../../src/arrays/chunked/job/call-spec.ts";
+import type { CallSpec } from "../../../src/arrays/chunked/job/request.ts";
 import type { Random } from "../../support/random.ts";
 import { arrays } from "./arrays.ts";
 import {

@@ -3,24 +3,23 @@
  * place.
  */
 
-import { printCount } from "../../../core/foreign.ts";
-import { isTensorError, TensorError } from "../../../core/errors.ts";
 import * as fs from "node:fs/promises";
 import * as path from "node:path";
+import { printCount } from "../../../core/foreign.ts";
+import { isTensorError, TensorError } from "../../../core/errors.ts";
 import type { ArrayType } from "../../boxes/array.ts";
 import { isCode, isThere, isUrl } from "../../boxes/file.ts";
 import { openPendingNpy } from "../../npy/files.ts";
 import { storeOf } from "../../zarr/locate.ts";
 import { isFree } from "../../zarr/room.ts";
-import { resolveCall } from "./call-spec.ts";
+import { resolveCall } from "./request.ts";
 import { claim, claimOf, isClaimed } from "./claim.ts";
-import { fileOf } from "../stages/context.ts";
+import { fileOf, FOLDERS, taskFilesIn } from "../stages/task-files.ts";
 import { inGroups } from "../stages/fragments.ts";
 import { abandon, withdraw } from "./finish.ts";
-import { checkStageFolders, FOLDERS } from "./job.ts";
+import { checkStageFolders } from "./job.ts";
 import { createOutput, openOutput, outputExists, partOf } from "./open-arrays.ts";
 import { countChanged } from "../stages/marks.ts";
-import { taskFilesIn } from "../stages/task-files.ts";
 import type { JobSpec } from "./spec.ts";
 import type { BegunJob } from "./spec-file.ts";
 import { temporaryOf } from "./temporary.ts";

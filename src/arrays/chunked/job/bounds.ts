@@ -7,14 +7,13 @@
 import type { ChunkedArray } from "../../boxes/array.ts";
 import { gridOf } from "../../boxes/boxes.ts";
 import { isUrl } from "../../boxes/file.ts";
-import { endsOf } from "../../boxes/ranges.ts";
+import { endsOf } from "../../boxes/part-axes.ts";
 import { DTYPES } from "../../../core/tensor/dtype.ts";
 import { product } from "../../../core/tensor/shape.ts";
 import { ZarrArray } from "../../zarr/array.ts";
 import type { ChunkCosts } from "../../zarr/open.ts";
 import { memoryOf, type JobParts } from "../stages/budget.ts";
-import { fragmentBytes } from "../stages/fragment-layout.ts";
-import { mergeShape } from "../stages/merge-shape.ts";
+import { fragmentBytes, mergeShape } from "../stages/fragment-layout.ts";
 import { SIZE_LINE } from "../stages/marks.ts";
 import type { Division } from "./divide.ts";
 import { printSpec, type JobSpec, type Stage, type StageName } from "./spec.ts";

@@ -9,10 +9,10 @@
  *     .ndscatter/partial            a job was abandoned after it had changed some chunks
  */
 
-import { printCount } from "../../../core/foreign.ts";
-import { malformed, TensorError } from "../../../core/errors.ts";
 import * as fs from "node:fs/promises";
 import * as path from "node:path";
+import { printCount } from "../../../core/foreign.ts";
+import { malformed, TensorError } from "../../../core/errors.ts";
 import {
   isCode,
   isThere,
@@ -23,16 +23,14 @@ import {
   removeEmpty,
   withFile,
 } from "../../boxes/file.ts";
-import { readKept } from "./kept-text.ts";
-import { readSpec } from "./spec-file.ts";
+import { checkFolder, readKept, readSpec } from "./spec-file.ts";
 import type { JobSpec } from "./spec.ts";
 import { removeLeft, temporaryOf } from "./temporary.ts";
 import { countChanges, parseClaim, type Claim } from "../../zarr/claims.ts";
 import { storeOf } from "../../zarr/locate.ts";
 import { readKey } from "../../zarr/read-key.ts";
 import { CHANGED, CLAIM, PARTIAL, STAGING } from "../../zarr/stores/store.ts";
-
-export type { Claim } from "../../zarr/claims.ts";
+import type { JobContext } from "../stages/context.ts";
 
 export const claimOf = (folder: string, { id, inPlace, chunks }: JobSpec): Claim => ({
   id,
@@ -91,7 +89,7 @@ export async function removeUnclaimed(array: string): Promise<void> {
   // A killed process may have left the text of its claim.
   await removeLeft(inStaging(array), CLAIM);
   for (const folder of [inStaging(array, CHANGED), inStaging(array), array]) {
-    // oxlint-disable-next-line no-await-in-loop -- each folder contains the one before
+    // Each folder contains the one before.
     await removeEmpty(folder);
   }
 }
@@ -257,4 +255,18 @@ async function holdsJob(folder: string, id: string): Promise<boolean> {
   } catch {
     return false;
   }
+}
+
+/**
+ * Checks that a job still owns its folder and output, just before a task renames its file. The file is inside the
+ * folder, so a new job in a new folder never receives it. Throws an `engine` error if another job owns the folder or
+ * the output.
+ */
+export async function checkOwner({ folder, spec: { id, out } }: JobContext): Promise<void> {
+  await checkFolder({ folder, id });
+  if (out.format !== "zarr" || isUrl(out.path)) return;
+  const claim = await readClaim(out.path);
+  if (claim === null || claim.id === id) return;
+  const sentence = `job ${id} no longer owns ${out.path}, which now belongs to job ${claim.id}`;
+  throw new TensorError("engine", sentence);
 }

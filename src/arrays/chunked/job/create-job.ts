@@ -12,9 +12,7 @@ import { checkStageFolders, checkUnchanged, forgetFailures, openContext } from "
 import { checkRequest, hashOf, type JobRequest } from "./request.ts";
 import { findJob, findSpec, isDone, type BegunJob } from "./spec-file.ts";
 import type { JobSpec } from "./spec.ts";
-import { forgetDamaged } from "./written.ts";
-
-export type { JobRequest } from "./request.ts";
+import { forgetDamaged } from "./finish.ts";
 
 /**
  * Plans a job without creating it, and returns its tasks and the most memory and disk space that they take.

@@ -7,17 +7,16 @@ import { randomBytes } from "node:crypto";
 import { TensorError } from "../../../core/errors.ts";
 import type { ArrayLocation, ChunkedArray } from "../../boxes/array.ts";
 import { isEmptyFolder, isThere, isUrl } from "../../boxes/file.ts";
-import { areApart } from "../../boxes/ranges.ts";
+import { areApart } from "../../boxes/part-axes.ts";
 import { ZarrArray } from "../../zarr/array.ts";
 import type { JobParts } from "../stages/budget.ts";
-import { checkUnused } from "../stages/check-indices.ts";
+import { checkUnused } from "../stages/locate.ts";
 import type { JobInputs } from "../stages/context.ts";
 import { boundsOf, type JobPlan } from "./bounds.ts";
-import { resolveCall } from "./call-spec.ts";
+import { resolveCall, chunkingOf, hashOf, type JobRequest } from "./request.ts";
 import { checkUnclaimed, holdsObjects, readClaim, refusal } from "./claim.ts";
 import { divide, outChunks } from "./divide.ts";
 import { openLocated, outputExists } from "./open-arrays.ts";
-import { chunkingOf, hashOf, type JobRequest } from "./request.ts";
 import { MOST_TASKS, type JobSpec } from "./spec.ts";
 
 /** A job that does not exist yet. */
@@ -122,7 +121,7 @@ export async function checkUnclaimedInputs(
 ): Promise<void> {
   for (const array of [data, indices, updates]) {
     if (array?.location.format !== "zarr" || isUrl(array.location.path)) continue;
-    // oxlint-disable-next-line no-await-in-loop -- the first claimed array is the error
+    // The first claimed array is the error.
     await checkUnclaimed(array.location.path, id);
   }
 }

@@ -44,9 +44,7 @@ interface NeededDisk extends FreeDisk {
 async function disksOf(rooms: readonly Room[], freeOf: FreeSpace): Promise<NeededDisk[]> {
   const needed = new Map<number, NeededDisk>();
   for (const { folder, bytes } of rooms) {
-    // oxlint-disable-next-line no-await-in-loop -- two folders
     const there = await existing(folder);
-    // oxlint-disable-next-line no-await-in-loop
     const found = await freeOf(there);
     const sum = (needed.get(found.disk)?.bytes ?? 0) + bytes;
     needed.set(found.disk, { ...found, folder: there, bytes: sum });

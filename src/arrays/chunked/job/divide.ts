@@ -10,26 +10,25 @@ import { areContiguous, areWhole, contiguousChunks, Grid } from "../../boxes/gri
 import { exclusive, readAs } from "../../boxes/slice.ts";
 import { contiguousIn } from "../../npy/array.ts";
 import type { ChunkCosts } from "../../zarr/open.ts";
+import { tasksOf } from "../stages/context.ts";
 import { addressOf } from "../stages/address.ts";
-import { mergeShape } from "../stages/merge-shape.ts";
+import { mergeShape } from "../stages/fragment-layout.ts";
 import {
   blockShapeFor,
   chunksFor,
   chunksPerTaskOf,
-  heldBy,
   LEAST_UPDATES,
-  neededBytes,
+  needsFor,
   shareOf,
   taskBytes,
   threadsFor,
   type JobParts,
   type TaskBytes,
 } from "../stages/budget.ts";
-import { refusesDuplicates, type ResolvedCall } from "./call-spec.ts";
+import { refusesDuplicates, type ResolvedCall, type JobRequest, type Chunking } from "./request.ts";
 import { stagesOf } from "./job.ts";
 import { costsOfOutput, openLocated } from "./open-arrays.ts";
-import type { JobRequest } from "./request.ts";
-import type { Chunking, Stage } from "./spec.ts";
+import type { Stage } from "./spec.ts";
 
 /** The division of a job into blocks and chunks, the tasks of each stage, and the number of threads. */
 export interface Division {
@@ -71,15 +70,12 @@ export async function divide(
   const { size: chunks } = new Grid(data.shape, data.chunkShape);
   const { size: leads } = address.leads;
   const shape = mergeShape(leads, blocks, product(blocksAndBytes.blockShape), chunksPerTask);
-  const isWritten = updates !== undefined && few === null;
-  const isMerged = isWritten && !refusesDuplicates(resolved) && blocks * leads > CHUNKED.pairs;
-  const stages = stagesOf({
-    partition: blocks,
-    merge: isMerged ? shape.tasks : null,
-    check: refusesDuplicates(resolved) ? address.leads.size : null,
-    apply: Math.ceil(chunks / chunksPerTask),
-    place: updates === undefined ? blocks : null,
-  });
+  const isGather = updates === undefined;
+  const refusesRepeats = refusesDuplicates(resolved);
+  const isMerged = !isGather && few === null && !refusesRepeats && blocks * leads > CHUNKED.pairs;
+  const merges = isMerged ? shape.tasks : null;
+  const sizes = { blocks, chunks, chunksPerTask, leads, merges };
+  const stages = stagesOf(tasksOf({ ...sizes, isGather, refusesRepeats }));
   return { ...blocksAndBytes, parts, chunks, stages, costsOf };
 }
 
@@ -137,16 +133,13 @@ function memoryNeeds(
   chunking: Chunking | undefined,
   costsOf: OutputCosts,
 ): { sizes: TaskBytes; needed: (block: readonly number[]) => number } {
-  const { data, updates, isFew } = parts;
-  const isGather = updates === undefined;
-  const isCut = isGather && chunking !== undefined;
-  const sizes = taskBytes(parts, out?.format === "npy" || isCut);
-  const buffer = isCut ? product(outer(chunking)) * DTYPES[data.dtype].bytes : 0;
-  const needed = (block: readonly number[]): number => {
-    const held = costsOf(block) ?? data.held;
-    const own = heldBy(parts, { ...held, write: held.write + buffer });
-    return neededBytes(sizes, own, product(block), isGather, isFew);
-  };
+  const { data, updates } = parts;
+  const isCut = updates === undefined && chunking !== undefined;
+  const cut = isCut ? product(outer(chunking)) * DTYPES[data.dtype].bytes : null;
+  const isNpy = out?.format === "npy";
+  const sizes = taskBytes(parts, isNpy || isCut);
+  const needed = (block: readonly number[]): number =>
+    needsFor(parts, product(block), costsOf(block) ?? data.held, cut, isNpy, sizes).needed;
   return { sizes, needed };
 }
 

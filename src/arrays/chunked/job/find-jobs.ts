@@ -8,7 +8,7 @@ import * as path from "node:path";
 import { isCode, isThere, isUrl } from "../../boxes/file.ts";
 import type { ChunkedArray } from "../../boxes/array.ts";
 import { checkOpened } from "../../boxes/checks.ts";
-import { checkPath } from "./arguments.ts";
+import { checkPath } from "./request.ts";
 import { changesOf, checkUnclaimed, readClaim } from "./claim.ts";
 import { readSpec, specFile } from "./spec-file.ts";
 import { isTemporary, removeLeft } from "./temporary.ts";
@@ -71,7 +71,6 @@ async function search(folder: string, depth: number, found: FoundJob[]): Promise
     if (!entry.isDirectory() || name.startsWith(".") || name === "node_modules") continue;
     // The temporary folder belongs to a process that is still creating its job.
     if (isTemporary(name)) continue;
-    // oxlint-disable-next-line no-await-in-loop -- in the order of names
     await search(path.join(folder, name), depth - 1, found);
   }
 }

@@ -1,21 +1,30 @@
 /** The single task of the last stage makes the output visible and removes files that are no longer needed. */
 
-import { randomBytes } from "node:crypto";
 import * as fs from "node:fs/promises";
 import * as path from "node:path";
+import { randomBytes } from "node:crypto";
 import { isCode, isThere, isUrl, makeEmpty, removeEmpty } from "../../boxes/file.ts";
-import { isTensorError, TensorError } from "../../../core/errors.ts";
+import { isTensorError, TensorError, malformed } from "../../../core/errors.ts";
 import { storeOf } from "../../zarr/locate.ts";
 import { endClaim, giveUpClaim, readClaim, removeLateFiles, removeUnclaimed } from "./claim.ts";
-import { fileOf, type JobContext } from "../stages/context.ts";
+import { fileOf, FOLDERS } from "../stages/task-files.ts";
+import { type JobContext, chunksOfTask } from "../stages/context.ts";
 import { inGroups } from "../stages/fragments.ts";
-import { isPublished } from "../stages/publish.ts";
-import { ALL_FOLDERS, checkUnchanged, jobFailure, jobOf, remainingTasks } from "./job.ts";
+import { isPublished, damagedChunk } from "../stages/publish.ts";
+import {
+  ALL_FOLDERS,
+  checkUnchanged,
+  jobFailure,
+  jobOf,
+  remainingTasks,
+  listTasks,
+} from "./job.ts";
 import { openOutput, publishPart, removePart } from "./open-arrays.ts";
 import { isDone, markComplete } from "./spec-file.ts";
-import type { JobSpec } from "./spec.ts";
-import { forgetDamaged } from "./written.ts";
+import type { JobSpec, StageName } from "./spec.ts";
 import { removeLeft } from "./temporary.ts";
+import { readSizes, unmark } from "../stages/marks.ts";
+import { chunksOfBlock } from "../stages/place.ts";
 
 /** The suffix of folders that are being removed. */
 const TRASH = ".trash";
@@ -166,4 +175,55 @@ async function endPending(spec: JobSpec, withChunks: boolean): Promise<void> {
   if (withChunks && (await isPending())) for await (const { key } of store.list()) keys.push(key);
   for (const key of keys) if (key.startsWith("c/")) await store.remove(key);
   await store.staging?.end();
+}
+
+/** Returns the stage that writes the chunks of a job's output. */
+const writingStage = ({ isGather }: Pick<JobContext, "isGather">): Exclude<StageName, "finish"> =>
+  isGather ? "place" : "apply";
+
+/**
+ * Removes the marks of tasks whose chunks are missing or have another size, so that these tasks run again. An array
+ * that is already visible is not checked. For a change in place, the function finishes the work of interrupted runs
+ * instead. Returns the error for the first damaged chunk of a new array, or null if all chunks are complete. Throws a
+ * `malformed-file` error for a damaged chunk of an array that is changed in place.
+ */
+export async function forgetDamaged(job: JobContext): Promise<TensorError | null> {
+  const { folder, out, spec } = job;
+  const stage = writingStage(job);
+  const done = [...(await listTasks(folder, stage)).done.keys()];
+  if (spec.inPlace) await inGroups(done, (task) => isPublished(job, task));
+  if (spec.inPlace || !("isPending" in out) || !(await out.isPending())) return null;
+  const failures: TensorError[] = [];
+  for (const task of done) {
+    const failure = await damageOf(job, stage, task);
+    if (failure === null) continue;
+    failures.push(failure);
+    await unmark(job, FOLDERS[stage], task);
+  }
+  return failures[0] ?? null;
+}
+
+async function damageOf(
+  job: JobContext,
+  stage: Exclude<StageName, "finish">,
+  task: number,
+): Promise<TensorError | null> {
+  const chunks =
+    stage === "place"
+      ? chunksOfBlock(job, task)
+      : chunksOfTask(job, task).map((chunk) => job.chunks.at(chunk));
+  const marker = fileOf.task(job, FOLDERS[stage], task);
+  const sizes = await readSizes(marker, chunks.length);
+  if (sizes === null)
+    return malformed(
+      `${marker} must have a line for each chunk that its task wrote, but is damaged; run the task again ` +
+        `(ndscatter job resume ${job.folder})`,
+      { file: marker },
+    );
+  const failures = await inGroups(chunks, async (at, i) => {
+    const { [i]: size } = sizes;
+    const found = size === null ? null : await job.out.storedSize(at);
+    return size === null || found === size ? null : damagedChunk(job, at, found, size);
+  });
+  return failures.find((one) => one !== null) ?? null;
 }

@@ -14,31 +14,22 @@
  * because the job must report the error of the first block with a bad index, but later stages do not begin.
  */
 
-import { randomBytes } from "node:crypto";
 import * as fs from "node:fs/promises";
 import * as path from "node:path";
+import { randomBytes } from "node:crypto";
 import { findText, isCode, isThere, placeError } from "../../boxes/file.ts";
-import type { Guard } from "../../boxes/guard.ts";
-import { isTensorError, TensorError } from "../../../core/errors.ts";
+import type { Guard } from "../../boxes/array.ts";
+import { isTensorError, TensorError, oneOf } from "../../../core/errors.ts";
 import { CHUNKED } from "../../../core/limits.ts";
-import {
-  checkStages,
-  contextOf,
-  fileOf,
-  type JobContext,
-  type JobInputs,
-} from "../stages/context.ts";
-import { checkSeen, type SeenStage } from "../stages/seen.ts";
-import { areMissing, FOLDERS, groupsOf, taskFilesIn } from "../stages/task-files.ts";
-import { checkJob, checkPath, checkStage } from "./arguments.ts";
+import { checkStages, contextOf, type JobContext, type JobInputs } from "../stages/context.ts";
+import { fileOf, areMissing, FOLDERS, groupsOf, taskFilesIn } from "../stages/task-files.ts";
+import { checkSeen, type SeenStage } from "../stages/marks.ts";
+import { checkPath } from "./request.ts";
 import { openInputs, openOut } from "./open-arrays.ts";
-import { checkFolder } from "./owner.ts";
+import { checkFolder, checkFolderOf, isDone, noJob, readSpec } from "./spec-file.ts";
 import { receiveError, sendError, type SentError } from "../run/sent-error.ts";
-import { checkFolderOf, isDone, noJob, readSpec } from "./spec-file.ts";
-import type { JobSpec, Stage, StageName } from "./spec.ts";
-
-export type { Stage, StageName } from "./spec.ts";
-export { FOLDERS } from "../stages/task-files.ts";
+import { type JobSpec, type Stage, type StageName, STAGE_NAMES } from "./spec.ts";
+import { factOf, isArray, nearestName, printValue, wrongOption } from "../../../core/foreign.ts";
 
 /** A job opened by `openJob`. */
 export interface Job {
@@ -99,15 +90,11 @@ export const jobOf = ({ folder, spec: { id, stages } }: JobContext): Job => ({
 });
 
 /** Returns the stages and their task counts, and omits stages without a count. */
-export const stagesOf = (tasks: {
-  readonly partition: number;
-  readonly merge?: number | null;
-  readonly check: number | null;
-  readonly apply: number;
-  readonly place: number | null;
-}): Stage[] =>
+export const stagesOf = (
+  tasks: Readonly<Record<Exclude<StageName, "finish">, number | null>>,
+): Stage[] =>
   Object.entries({ ...tasks, finish: 1 }).flatMap(([name, count]) =>
-    count == null ? [] : [{ name: name as StageName, tasks: count }],
+    count === null ? [] : [{ name: name as StageName, tasks: count }],
   );
 
 /**
@@ -149,7 +136,7 @@ export async function checkUnchanged(
   stages: readonly SeenStage[] = ["partition", "apply"],
 ): Promise<void> {
   for (const stage of stages) {
-    // oxlint-disable-next-line no-await-in-loop -- the first stage with a change is the error
+    // The first stage with a change is the error.
     await checkSeen(context, stage, [...(await listTasks(context.folder, stage)).done.keys()]);
   }
 }
@@ -202,7 +189,7 @@ export async function jobFailure(job: Job): Promise<TensorError | null> {
   checkJob(job);
   const failures: BadTask[] = [];
   for (const { name } of job.stages) {
-    if (name !== "partition" && name !== "check") continue;
+    if (name === "finish" || !CHECKING.has(name)) continue;
     const { bad } = await listTasks(job.folder, name);
     for (const file of bad.values()) failures.push(await readBad(file));
     if (failures.length > 0) break;
@@ -220,7 +207,6 @@ export async function checkStageFolders(folder: string, { stages }: JobSpec): Pr
     const place = fileOf.stage(folder, stage);
     // Jobs of earlier versions have no folder for this stage.
     if (name === "merge" && !stages.some((one) => one.name === name)) continue;
-    // oxlint-disable-next-line no-await-in-loop -- five folders
     if (await isThere(place)) continue;
     const sentence = `the job in ${folder} was removed in part, because its folder ${place} is gone; remove the rest (ndscatter job remove ${folder}), and begin the job again`;
     throw new TensorError("attribute", sentence, { key: "folder", file: place });
@@ -235,6 +221,9 @@ export async function forgetFailures(folder: string): Promise<void> {
       await fs.rm(file, { force: true });
   }
 }
+
+/** The stages whose tasks find bad indices. */
+export const CHECKING: ReadonlySet<StageName> = new Set(["partition", "check"]);
 
 /** The error of a task, and the first position with this error. */
 export interface BadTask {
@@ -300,3 +289,22 @@ export async function listTasks(
 /** Returns true for an error about a bad index, which a repeated task would find again. */
 export const isBadIndex = (error: unknown): error is TensorError =>
   isTensorError(error, "index-out-of-range", "duplicate-index");
+
+/** Throws an `attribute` error unless `job` comes from `openJob`. */
+export function checkJob(job: unknown): void {
+  const parts: { folder?: unknown; id?: unknown; stages?: unknown } =
+    typeof job === "object" && job !== null ? job : {};
+  const { folder, id, stages } = parts;
+  if (typeof folder === "string" && typeof id === "string" && isArray(stages)) return;
+  const advice = typeof job === "string" ? "; call openJob with the folder first" : "";
+  const sentence = `job must be a job that openJob has opened, got ${printValue(job)}${advice}`;
+  throw new TensorError("attribute", sentence, { key: "job", got: factOf(job) });
+}
+
+/** Throws an `attribute` error unless a stage has this name. */
+export function checkStage(name: unknown): void {
+  if (STAGE_NAMES.includes(name as StageName)) return;
+  const nearest =
+    typeof name === "string" ? (nearestName(name, STAGE_NAMES) ?? undefined) : undefined;
+  throw wrongOption("name", oneOf(STAGE_NAMES), name, { allowed: STAGE_NAMES, nearest });
+}

@@ -1,11 +1,10 @@
 /** Opens the arrays of a job, in any format and location. */
 
-import { statSync } from "node:fs";
 import * as fs from "node:fs/promises";
 import * as path from "node:path";
 import { findStat, isCode, isThere, isUrl, makeFolders } from "../../boxes/file.ts";
-import type { Guard } from "../../boxes/guard.ts";
 import type {
+  Guard,
   ArrayLocation,
   ArrayType,
   ChunkedArray,
@@ -20,7 +19,6 @@ import { DTYPES } from "../../../core/tensor/dtype.ts";
 import { product, sameShape } from "../../../core/tensor/shape.ts";
 import type { CreateOptions } from "../../zarr/create.ts";
 import { costsOf, createPending, openPending, openWith, type ChunkCosts } from "../../zarr/open.ts";
-import { readOnly } from "../../zarr/stores/store.ts";
 import type { JobInputs } from "../stages/context.ts";
 import type { JobSpec } from "./spec.ts";
 import { removeLeft, temporaryOf } from "./temporary.ts";
@@ -47,13 +45,6 @@ const partAt = <T extends ChunkedArray>(
   array: T,
 ): T | SlicedArray =>
   slice === undefined ? array : new SlicedArray(array, slice, isExclusive === true, readAs);
-
-/** Throws an `attribute` error for an output in an archive, because archives are only read. */
-export function checkNoArchive(place: string): void {
-  const archive = isUrl(place) ? undefined : splitArchive(place)?.archive;
-  if (archive !== undefined && statSync(archive, { throwIfNoEntry: false })?.isFile() === true)
-    throw readOnly({ path: place });
-}
 
 /** Returns the temporary path of a job's unfinished NPY file. */
 export const partOf = ({ out, id }: JobSpec): string => `${out.path}.${id}.part`;

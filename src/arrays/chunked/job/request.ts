@@ -1,7 +1,11 @@
-/** Checks the request of a job before any file is read. */
+/**
+ * Checks what callers give: the request of a job, with its call and its arrays, and the options of a run. All checks
+ * precede the first file access. A chunked call is a node or a plain function, stored as plain data, which the same
+ * functions as for `run` resolve and check.
+ */
 
-import { createHash } from "node:crypto";
 import * as path from "node:path";
+import { createHash } from "node:crypto";
 import {
   checkNames,
   factOf,
@@ -11,18 +15,142 @@ import {
   printValue,
   wrongOption,
 } from "../../../core/foreign.ts";
-import { TensorError } from "../../../core/errors.ts";
+import { TensorError, oneOf } from "../../../core/errors.ts";
 import { printShape } from "../../../core/tensor/shape.ts";
-import type { ArrayLocation, ChunkedArray } from "../../boxes/array.ts";
-import { checkOpened } from "../../boxes/checks.ts";
+import type { ArrayLocation, ChunkedArray, ArrayType } from "../../boxes/array.ts";
+import { checkOpened, checkSignal } from "../../boxes/checks.ts";
 import { isUrl } from "../../boxes/file.ts";
-import { hasSecrets, shownUrl } from "../../boxes/urls.ts";
+import { hasSecrets, shownUrl, splitArchive } from "../../boxes/urls.ts";
 import type { CreateOptions } from "../../zarr/create.ts";
-import { checkCount } from "../stages/budget.ts";
-import { checkPath } from "./arguments.ts";
-import { checkCall, type CallSpec } from "./call-spec.ts";
-import { checkNoArchive } from "./open-arrays.ts";
-import type { Chunking } from "./spec.ts";
+import {
+  callOf,
+  nodeFrom,
+  plainCallOf,
+  plainOptions,
+  policiesOf,
+  type Call,
+  type NodeSpec,
+} from "../../../core/call/call.ts";
+import { refusesRepeats, settle } from "../../../core/call/check.ts";
+import type { Layout, TensorType } from "../../../core/operators/operator.ts";
+import { FUNCTIONS, type FunctionName } from "../../../core/operators/registry.ts";
+import { rolesOf } from "../../../core/operators/signature.ts";
+import { allocate } from "../../../core/tensor/dtype.ts";
+import { tensor, Tensor } from "../../../core/tensor/tensor.ts";
+import { statSync } from "node:fs";
+import { readOnly } from "../../zarr/stores/store.ts";
+
+/** A node, with the axis if it is an input; or a plain function and its options. */
+export type CallSpec =
+  | {
+      readonly node: NodeSpec;
+      readonly axis?: number | undefined;
+      readonly duplicates?: "last" | "error" | undefined;
+    }
+  | { readonly function: string; readonly options: Readonly<Record<string, unknown>> };
+
+/** A call whose inputs have been checked, except for the index values. */
+export interface ResolvedCall {
+  readonly call: Call;
+  /** The shape of the output. */
+  readonly shape: readonly number[];
+  readonly layout: Layout;
+}
+
+/** The data types and shapes of the inputs, which are known before any element is read. */
+export interface CallTypes {
+  readonly data: Pick<ArrayType, "dtype" | "shape">;
+  readonly indices: Pick<ArrayType, "dtype" | "shape">;
+  readonly updates?: Pick<ArrayType, "dtype" | "shape"> | undefined;
+}
+
+/** Throws the errors that `run` throws before it reads elements. */
+export function resolveCall(spec: CallSpec, types: CallTypes): ResolvedCall {
+  const unsettled = callFrom(spec);
+  const { version, operator, fields } = unsettled;
+  if (version.indexForm === "sequences" || version.fusesBatches === true) {
+    const sentence = "this version cannot run chunk by chunk; use the operator's newest opset";
+    throw new TensorError("unknown-operator", sentence, { ...fields, key: "opset" });
+  }
+  const isGather = operator.kind === "gather";
+  if (isGather !== (types.updates === undefined)) {
+    const sentence = isGather ? "a gather takes no updates" : "a scatter needs updates";
+    throw new TensorError("dtype", sentence, { ...fields, input: "updates" });
+  }
+  const axis = "node" in spec && spec.axis !== undefined ? axisTensor(spec.axis) : undefined;
+  const takesAxis = unsettled.signature.positions.axis >= 0;
+  if (takesAxis !== (axis !== undefined)) {
+    const sentence = takesAxis ? "axis, an input, must be given" : "axis is not an input; omit it";
+    throw new TensorError("axis", sentence, {
+      ...fields,
+      input: "axis",
+      got: "axis" in spec ? (spec.axis ?? null) : null,
+    });
+  }
+  const inputs = unsettled.signature.inputs.map(({ role }): TensorType | undefined =>
+    role === "axis" ? axis : types[role],
+  );
+  const shapes = {
+    data: types.data.shape,
+    indices: types.indices.shape,
+    updates: types.updates?.shape ?? null,
+  };
+  const settled = settle(unsettled, inputs, rolesOf(unsettled.signature, inputs), shapes);
+  const { call } = settled;
+  const layout = operator.layout(
+    { data: shapes.data, indices: shapeOnly(types.indices), updates: types.updates?.shape },
+    call,
+  );
+  return { call, shape: settled.shape as readonly number[], layout };
+}
+
+/** Returns true if repeated targets are an error. */
+export const refusesDuplicates = ({ call }: ResolvedCall): boolean => refusesRepeats(call);
+
+/**
+ * Checks the parts of a call that do not depend on its arrays. Throws `unknown-operator`, `attribute` or `reduction`
+ * errors.
+ */
+export function checkCall(spec: CallSpec): void {
+  if (typeof spec !== "object" || spec === null) {
+    throw wrongOption("call", 'an object such as { function: "scatterND", options: {} }', spec);
+  }
+  const known = "node" in spec ? ["node", "axis", "duplicates"] : ["function", "options"];
+  checkNames("key of a call", spec, known, {});
+  callFrom(spec);
+}
+
+function callFrom(spec: CallSpec): Call {
+  if ("node" in spec) {
+    const call = callOf(nodeFrom(spec.node));
+    const { duplicates } = spec;
+    return { ...call, policies: policiesOf(call.operator, { duplicates }, call.fields) };
+  }
+  const name = spec.function;
+  if (!Object.hasOwn(FUNCTIONS, name)) {
+    const allowed = Object.keys(FUNCTIONS);
+    const sentence = `the function must be ${oneOf(allowed)}, got ${printValue(name)}`;
+    throw new TensorError("unknown-operator", sentence, {
+      key: "function",
+      got: factOf(name),
+      allowed,
+    });
+  }
+  const operator = FUNCTIONS[name as FunctionName];
+  return plainCallOf(operator, plainOptions(operator, spec.options));
+}
+
+function axisTensor(axis: number): Tensor {
+  if (Number.isSafeInteger(axis)) return tensor("int64", [], BigInt64Array.of(BigInt(axis)));
+  throw wrongOption("axis", "an integer", axis);
+}
+
+/**
+ * Returns a tensor without elements that stands for the indices in layout checks. The shape may be too large for a
+ * tensor in memory.
+ */
+const shapeOnly = ({ dtype, shape }: CallTypes["indices"]): Tensor =>
+  new Tensor(dtype, [...shape], 0, allocate(dtype, 0));
 
 /** The call, the arrays and the limits of a job. */
 export interface JobRequest {
@@ -67,6 +195,12 @@ const REQUEST_KEYS = namesOf<JobRequest>({
   threads: true,
   blockShape: true,
 });
+
+/** Division of a new array into chunks, or into shards of chunks. */
+export interface Chunking {
+  readonly chunkShape: readonly number[];
+  readonly shards: readonly number[] | null;
+}
 
 /** Throws an `attribute` error for arrays or options that jobs do not support. */
 export function checkRequest(request: JobRequest): void {
@@ -133,6 +267,13 @@ function checkShareable(places: readonly string[]): void {
   throw new TensorError("attribute", sentence, { key: "location", file: shownUrl(secret) });
 }
 
+/** Throws an `attribute` error for an output in an archive, because archives are only read. */
+export function checkNoArchive(place: string): void {
+  const archive = isUrl(place) ? undefined : splitArchive(place)?.archive;
+  if (archive !== undefined && statSync(archive, { throwIfNoEntry: false })?.isFile() === true)
+    throw readOnly({ path: place });
+}
+
 /** Rejects a Zarr folder with a file suffix such as `.npy`, because the array would later be opened as a file. */
 function checkEnding(folder: string): void {
   const ending = path.extname(folder).toLowerCase();
@@ -194,3 +335,31 @@ function checkApart(folder: string, arrays: readonly string[]): void {
 
 const isIn = (inner: string, outer: string): boolean =>
   inner === outer || inner.startsWith(outer + path.sep);
+
+/** Throws an `attribute` error unless `folder` is the path of a folder on this machine. */
+export function checkPath(folder: unknown, name = "folder"): void {
+  if (typeof folder === "string" && folder !== "" && !/\0/.test(folder) && !isUrl(folder)) return;
+  throw wrongOption(name, "the path of a folder on this machine", folder);
+}
+
+/** Checks run options early, because later errors would end a job that has already begun. */
+export function checkRunOptions(options: {
+  readonly signal?: unknown;
+  readonly onNote?: unknown;
+  readonly onProgress?: unknown;
+  readonly onDone?: unknown;
+}): void {
+  const { signal, onNote, onProgress, onDone } = options;
+  for (const [name, given] of Object.entries({ onProgress, onNote, onDone })) {
+    if (given === undefined || typeof given === "function") continue;
+    throw wrongOption(name, "a function", given);
+  }
+  checkSignal(signal);
+  signal?.throwIfAborted();
+}
+
+/** Throws an `attribute` error unless `value` is a positive integer. */
+export function checkCount(name: string, value: unknown): void {
+  if (Number.isSafeInteger(value) && Number(value) >= 1) return;
+  throw wrongOption(name, "a positive integer", value);
+}

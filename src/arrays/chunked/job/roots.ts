@@ -9,7 +9,7 @@ import * as path from "node:path";
 import { wrongOption, wrongValue } from "../../../core/foreign.ts";
 import { TensorError } from "../../../core/errors.ts";
 import { isCode, isUrl } from "../../boxes/file.ts";
-import type { Guard } from "../../boxes/guard.ts";
+import type { Guard } from "../../boxes/array.ts";
 import { files } from "../../boxes/files.ts";
 import { partOf } from "./open-arrays.ts";
 import type { JobSpec } from "./spec.ts";
@@ -49,7 +49,6 @@ export async function rootsFrom(given: unknown): Promise<Roots> {
     if (typeof root !== "string" || root === "" || root.includes("\0"))
       throw wrongValue("attribute", "a root must be a folder", root, { key: "roots" });
     if (isUrl(root)) addresses.push(plainAddress(root, "the root"));
-    // oxlint-disable-next-line no-await-in-loop -- a few
     else folders.push(await realFolder(root));
   }
   return { folders, addresses };
@@ -81,7 +80,7 @@ export async function checkJobIn(roots: Roots, folder: string, spec: JobSpec): P
   for (const [name, array] of Object.entries({ data, indices, updates, out })) {
     if (array === undefined) continue;
     const what = name === "out" ? "the job's output" : `the job's ${name}`;
-    // oxlint-disable-next-line no-await-in-loop -- the first one that is outside is the error
+    // The first path that is outside is the error.
     await checkPlace(roots, array.path, what);
   }
   // The name of the unfinished output differs, and may also be a link.

@@ -5,8 +5,8 @@
 
 import * as fs from "node:fs/promises";
 import * as path from "node:path";
-import type { Guard } from "../../boxes/guard.ts";
-import type { OpenFile } from "../../boxes/files.ts";
+import type { Guard } from "../../boxes/array.ts";
+import { type OpenFile, files } from "../../boxes/files.ts";
 import {
   closeFile,
   readFully,
@@ -17,11 +17,12 @@ import {
   placeError,
   readText,
   withFile,
+  findText,
 } from "../../boxes/file.ts";
 import { malformed, TensorError } from "../../../core/errors.ts";
 import { CHUNKED } from "../../../core/limits.ts";
-import { fileOf, type JobInputs } from "../stages/context.ts";
-import { readKept } from "./kept-text.ts";
+import { fileOf } from "../stages/task-files.ts";
+import type { JobInputs } from "../stages/context.ts";
 import { openInputs } from "./open-arrays.ts";
 import { parseSpec, type JobSpec } from "./spec.ts";
 
@@ -140,6 +141,36 @@ export async function findSpec(folder: string): Promise<JobSpec | null> {
   return text === null ? null : specOf(text);
 }
 
+/**
+ * Checks that a folder does not contain another job. After a job is removed, its folder may contain a new job, which a
+ * slow task must not mistake for the old job. Returns false for a folder without a job, in which tasks fail anyway,
+ * because the folder has no stage folders. Throws an `engine` error if the folder contains another job.
+ */
+export async function checkFolder(job: { folder: string; id: string }): Promise<boolean> {
+  const { folder, id } = job;
+  const found = await findSpec(folder);
+  if (found === null || found.id === id) return found !== null;
+  throw new TensorError("engine", replaced(folder, id, found.id), {
+    file: folder,
+    got: found.id,
+    expected: id,
+  });
+}
+
+/** Returns the message for a removed job whose folder now contains another job. */
+const replaced = (folder: string, id: string, found: string): string =>
+  `job ${id} was removed, and ${folder} now holds job ${found}; begin the removed job again in another folder`;
+
+/**
+ * Throws an `attribute` error unless a folder contains the expected job. The code is not `engine`, after which queues
+ * repeat tasks.
+ */
+export function checkId(folder: string, found: string, expected: string | undefined): void {
+  if (expected === undefined || found === expected) return;
+  const fields = { key: "folder", file: folder, got: found, expected };
+  throw new TensorError("attribute", replaced(folder, expected, found), fields);
+}
+
 async function open(folder: string): Promise<OpenFile | null> {
   try {
     return await openFile(specFile(folder), "r");
@@ -184,5 +215,40 @@ export async function markComplete(folder: string): Promise<void> {
     });
   } catch (error) {
     if (!isCode(error, "ENOENT")) throw error;
+  }
+}
+
+/** The texts of small files, and the identity of each file, by path; the last used last. */
+const kept = new Map<string, { readonly identity: string; readonly text: string }>();
+
+/**
+ * Reads a file that says which job owns a folder or an array like `findText`, but opens an unchanged file only once.
+ * Tasks ask this before each file that they publish, and on a network file system, each opening would take a round trip.
+ *
+ * A file counts as unchanged if it has the same device, inode, size and exact times. An inode may be used again for a
+ * later file, but not with an earlier time of change, and not while a run has the old file open. If a network file
+ * system still reports a removed file, the link or rename that follows fails, because its source was removed with the
+ * file's folder.
+ */
+export async function readKept(file: string): Promise<string | null> {
+  const identity = await identityOf(file);
+  const known = kept.get(file);
+  kept.delete(file);
+  if (identity === null) return null;
+  const text = known?.identity === identity ? known.text : await findText(file);
+  // The identity is older than the text, so a change between the two calls is noticed by the next call.
+  if (text !== null) kept.set(file, { identity, text });
+  // A job has two such files.
+  for (const old of kept.keys()) if (kept.size > 2 * CHUNKED.jobs) kept.delete(old);
+  return text;
+}
+
+async function identityOf(file: string): Promise<string | null> {
+  try {
+    const { dev, ino, size, mtimeNs, ctimeNs } = await files.stat(file, { bigint: true });
+    return [dev, ino, size, mtimeNs, ctimeNs].join(" ");
+  } catch (error) {
+    if (isCode(error, "ENOENT", "ENOTDIR")) return null;
+    throw placeError(error);
   }
 }

@@ -7,8 +7,8 @@ import { factOf, freeze } from "../../../core/foreign.ts";
 import { malformed } from "../../../core/errors.ts";
 import type { ArrayLocation } from "../../boxes/array.ts";
 import type { CreateOptions } from "../../zarr/create.ts";
-import type { CallSpec } from "./call-spec.ts";
-import { packageVersion } from "./package-version.ts";
+import type { CallSpec, Chunking } from "./request.ts";
+import { createRequire } from "node:module";
 
 export interface JobSpec {
   readonly version: 1;
@@ -42,12 +42,6 @@ export interface JobSpec {
 export interface Planned {
   /** The bytes that each stage adds to the disks of the job's folder and of the output. */
   readonly disk: readonly (readonly [job: number, output: number])[];
-}
-
-/** Division of a new array into chunks, or into shards of chunks. */
-export interface Chunking {
-  readonly chunkShape: readonly number[];
-  readonly shards: readonly number[] | null;
 }
 
 /** The maximum number of tasks, because each task takes a name in a folder and space in memory. */
@@ -209,3 +203,11 @@ const FIELDS: Readonly<Record<keyof JobSpec, Check>> = {
   stages: areStages,
   planned: orAbsent(isPlanned),
 };
+
+/** Searches for the package.json with the package's name, because build/ and dist/ have different depths. */
+export function packageVersion(): string {
+  const manifest: { readonly version: string } = createRequire(import.meta.url)(
+    "ndscatter/package.json",
+  );
+  return manifest.version;
+}

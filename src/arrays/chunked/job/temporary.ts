@@ -37,10 +37,8 @@ export async function removeLeft(folder: string, of?: string): Promise<void> {
     const [, place, host, pid] = NAME.exec(name) ?? [];
     if (place === undefined || (of !== undefined && place !== of)) continue;
     const file = path.join(folder, name);
-    // oxlint-disable-next-line no-await-in-loop -- rarely one
     if (!(await (host === HOST ? isDead(Number(pid)) : isOld(file)))) continue;
     // The remaining file is harmless, because its name is never used again.
-    // oxlint-disable-next-line no-await-in-loop
     await fs.rm(file, { recursive: true, force: true }).catch(() => {});
   }
 }

@@ -1,15 +1,17 @@
 /**
- * Reads records of the processes that work on a job, which renew their records in the job's folder. The results of a
+ * Writes and reads records of the processes that work on a job, which renew their records in the job's folder. The results of a
  * job never depend on these records, because any program may write or remove them. A record that is not renewed is
  * ignored.
  */
 
-import { constants } from "node:fs";
 import * as fs from "node:fs/promises";
 import * as path from "node:path";
+import { randomBytes } from "node:crypto";
+import { constants } from "node:fs";
 import { CHUNKED } from "../../../core/limits.ts";
-import { checkJob } from "./arguments.ts";
-import { WORKERS, type Job } from "./job.ts";
+import { checkJob, WORKERS, type Job } from "./job.ts";
+import { HOST } from "./temporary.ts";
+import { checkFolderIn, type Roots } from "./roots.ts";
 
 /** The kind of process: a run of the job, a queue worker, `job task`, or `job task` in a Slurm array element. */
 export type Taker = "run" | "queue" | "task" | `slurm ${string}`;
@@ -80,7 +82,6 @@ async function readRecords(job: Job, names: readonly string[]): Promise<JobWorke
   const place = path.join(job.folder, WORKERS);
   const found: JobWorkerFacts[] = [];
   for (const name of names) {
-    // oxlint-disable-next-line no-await-in-loop -- a few small files
     const read = await readRecord(path.join(place, name)).catch(() => null);
     if (read === null || read.record.job !== job.id) continue;
     const { host, process, by, threads, done, seconds } = read.record;
@@ -122,4 +123,118 @@ function isRecord(value: unknown): value is WorkerRecord {
     typeof seconds === "number" &&
     seconds >= 0
   );
+}
+
+interface Work {
+  readonly folder: string;
+  readonly id: string;
+  readonly begin: number;
+  done: number;
+  running: number;
+  /** True if a task has run since the last record was written. */
+  isNew: boolean;
+}
+
+/** Records in each job's folder that this process is working on the job. */
+export class Presence {
+  readonly #by: Taker;
+  readonly #threads: number;
+  readonly #roots: Roots | null;
+  readonly #name = `${HOST}-${process.pid}-${randomBytes(3).toString("hex")}`;
+  readonly #works = new Map<string, Work>();
+  #timer: NodeJS.Timeout | undefined;
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(by: Taker, threads: number, roots: Roots | null) {
+    this.#by = by;
+    this.#threads = threads;
+    this.#roots = roots;
+  }
+
+  /**
+   * Runs a task and records it. Without the job's id, nothing is recorded, because the record could be attributed to
+   * another job.
+   */
+  async during(folder: string, id: string | undefined, run: () => Promise<void>): Promise<void> {
+    if (id === undefined) return run();
+    const work = this.#workOn(folder, id);
+    work.running++;
+    work.isNew = true;
+    try {
+      await run();
+      work.done++;
+    } finally {
+      work.running--;
+    }
+  }
+
+  #workOn(folder: string, id: string): Work {
+    const key = `${id} ${folder}`;
+    const work = this.#works.get(key) ?? {
+      folder,
+      id,
+      begin: performance.now(),
+      done: 0,
+      running: 0,
+      isNew: true,
+    };
+    if (!this.#works.has(key))
+      this.#last = this.#last.then(() => this.#write(work)).catch(() => {});
+    this.#works.set(key, work);
+    // The timer does not keep the process alive.
+    this.#timer ??= setInterval(() => {
+      this.#last = this.#last.then(() => this.#renew());
+    }, CHUNKED.record).unref();
+    return work;
+  }
+
+  async #renew(): Promise<void> {
+    for (const [key, work] of this.#works) {
+      const isOver = work.running === 0 && !work.isNew;
+      work.isNew = false;
+      if (isOver) this.#works.delete(key);
+      // Errors in writing a record are ignored.
+      await (isOver ? this.#remove(work) : this.#write(work)).catch(() => {});
+    }
+    if (this.#works.size > 0) return;
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+
+  async #write({ folder, id, begin, done }: Work): Promise<void> {
+    if (this.#roots !== null) await checkFolderIn(this.#roots, folder);
+    const place = path.join(folder, WORKERS);
+    // The check prevents writing through a link, or into the folder of a finished job.
+    if (!(await fs.lstat(place)).isDirectory()) return;
+    const seconds = Math.round(performance.now() - begin) / 1000;
+    const record: WorkerRecord = {
+      job: id,
+      host: HOST,
+      process: process.pid,
+      by: this.#by,
+      threads: this.#threads,
+      done,
+      seconds,
+    };
+    const { O_CREAT, O_NOFOLLOW, O_TRUNC, O_WRONLY } = constants;
+    const flags = O_CREAT | O_NOFOLLOW | O_TRUNC | O_WRONLY;
+    const file = path.join(place, this.#name);
+    // The record is renamed into place, so that readers never see an incomplete record.
+    await fs.writeFile(`${file}.tmp`, JSON.stringify(record), { flag: flags });
+    await fs.rename(`${file}.tmp`, file);
+  }
+
+  async #remove({ folder }: Work): Promise<void> {
+    await fs.rm(path.join(folder, WORKERS, this.#name), { force: true });
+  }
+
+  /** Removes this process's records. */
+  async end(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#last;
+    for (const work of this.#works.values()) {
+      await this.#remove(work).catch(() => {});
+    }
+    this.#works.clear();
+  }
 }

@@ -5,13 +5,13 @@ import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
 import { TensorError } from "../../../core/errors.ts";
 import { freeSpaceOf, type FreeSpace } from "../job/disk.ts";
-import { checkCount, shareOf } from "../stages/budget.ts";
+import { checkCount } from "../job/request.ts";
+import { shareOf } from "../stages/budget.ts";
 import type { JobContext } from "../stages/context.ts";
-import type { StageName } from "../job/job.ts";
+import type { StageName } from "../job/spec.ts";
 import { checkRoots, type Roots } from "../job/roots.ts";
-import { Presence } from "./presence.ts";
-import type { Taker } from "../job/workers.ts";
-import { Runner } from "./runner.ts";
+import { Presence, type Taker } from "../job/workers.ts";
+import { Runner } from "./tasks.ts";
 import { receiveError } from "./sent-error.ts";
 import type { ReplyMessage, TaskMessage, WorkerOptions } from "./worker.ts";
 

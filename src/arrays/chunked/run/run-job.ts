@@ -2,34 +2,31 @@
 
 import { namesOf, optionsOf, printAmount, type Signal } from "../../../core/foreign.ts";
 import { availableParallelism } from "node:os";
-import { checkCount, threadsFor } from "../stages/budget.ts";
-import { fileOf, isBrief, needsOf, type JobContext } from "../stages/context.ts";
-import { checkPath, checkRunOptions } from "../job/arguments.ts";
+import { checkCount, checkPath, checkRunOptions } from "../job/request.ts";
+import { threadsFor } from "../stages/budget.ts";
+import { fileOf, FOLDERS } from "../stages/task-files.ts";
+import { isBrief, type JobContext } from "../stages/context.ts";
 import { beginOutput, renewOutput } from "../job/begin-output.ts";
-import { abandon, cleanUpDone, withdraw } from "../job/finish.ts";
+import { abandon, cleanUpDone, withdraw, forgetDamaged } from "../job/finish.ts";
 import {
   checkStageFolders,
   checkUnchanged,
+  CHECKING,
   jobFailure,
   jobOf,
   openContext,
-  FOLDERS,
   remainingTasks,
-  type Job,
-  type Stage,
-  type StageName,
 } from "../job/job.ts";
+import type { Stage, StageName } from "../job/spec.ts";
 import { isThere, placeError } from "../../boxes/file.ts";
 import { checkStageDisk, freeSpaceOf, type FreeSpace } from "../job/disk.ts";
-import { checkId } from "../job/owner.ts";
+import { checkId, isDone, openSpec, type BegunJob } from "../job/spec-file.ts";
 import { checkFolderIn, checkJobIn, guardOf, type Roots } from "../job/roots.ts";
 import type { Taker } from "../job/workers.ts";
-import { forgetDamaged } from "../job/written.ts";
-import { isDone, openSpec, type BegunJob } from "../job/spec-file.ts";
 import { DEFAULT_MEMORY, startPoolWith, type TaskPool } from "./pool.ts";
-import { processMemory } from "./process-memory.ts";
-import { shareTasks, untilListed } from "./sharing.ts";
+import { shareTasks, Sharing, untilListed } from "./sharing.ts";
 import { product } from "../../../core/tensor/shape.ts";
+import { readFileSync } from "node:fs";
 
 /** Progress of a stage. */
 export interface JobProgress {
@@ -187,25 +184,28 @@ async function runStages(
   checkCount("memory", memory);
   if (options.threads !== undefined && options.threads !== 0)
     checkCount("threads", options.threads);
-  const { needed: least } = needsOf(context);
   const wanted = options.threads ?? (isBrief(context) ? 0 : availableParallelism());
-  const threads = threadsFor(memory, Math.max(1, wanted), least, context.data.chunkShape);
+  const threads = threadsFor(
+    memory,
+    Math.max(1, wanted),
+    context.needs.needed,
+    context.data.chunkShape,
+  );
   const settings = { threads: wanted === 0 ? 0 : threads, memory, roots, by };
   const pool = startPoolWith(settings, freeOf, context);
   kill?.addEventListener("abort", () => void pool.end());
   const { onNote } = options;
   const endWatch = onNote === undefined ? () => {} : watchMemory(memory, onNote);
   const job = jobOf(context);
+  const sharing = new Sharing(job);
   try {
     for (const stage of job.stages) {
       signal?.throwIfAborted();
       // The last stage repeats this check, but then the array may already have changed.
       if (stage.name === "apply" && context.spec.inPlace)
         await checkUnchanged(context, ["partition"]);
-      await runStage(context, job, stage, pool, options, freeOf);
-      // Only these stages find bad indices.
-      if (stage.name !== "partition" && stage.name !== "check") continue;
-      const failure = await jobFailure(job);
+      await runStage(context, sharing, stage, pool, options, freeOf);
+      const failure = CHECKING.has(stage.name) ? await jobFailure(job) : null;
       if (failure === null) continue;
       await abandon(context.spec);
       throw failure;
@@ -218,12 +218,13 @@ async function runStages(
 
 async function runStage(
   context: JobContext,
-  job: Job,
+  sharing: Sharing,
   { name, tasks }: Stage,
   pool: TaskPool,
   { signal, onProgress, onTask }: WorkOptions,
   freeOf: FreeSpace,
 ): Promise<void> {
+  const { job } = sharing;
   const { folder, id } = job;
   const left = await remainingTasks(job, name);
   await checkStageDisk(context, name, left.length / Math.max(1, tasks), freeOf);
@@ -258,7 +259,7 @@ async function runStage(
       end = Math.min(end, task);
   };
   report();
-  await shareTasks(job, name, left, { threads: pool.threads, isDone, run });
+  await shareTasks(sharing, name, left, { threads: pool.threads, isDone, run });
 }
 
 /** Returns the number of element bytes that a stage reads and writes, without positions and other numbers. */
@@ -272,4 +273,19 @@ function bytesOfStage(
   const apply = (isGather ? 1 : 2) * data + slices;
   const moved = 2 * slices;
   return { partition, merge: moved, check: 0, apply, place: moved, finish: 0 }[stage];
+}
+
+/**
+ * Returns the memory of this process, in bytes. On Linux, the result excludes file pages, such as those of the Node
+ * executable (47 MB), because the system frees them when memory is short.
+ */
+export function processMemory(): number {
+  try {
+    const status = readFileSync("/proc/self/status", "utf8");
+    const [, kilobytes] = /^RssAnon:\s*(\d+) kB$/m.exec(status) ?? [];
+    if (kilobytes !== undefined) return 1024 * Number(kilobytes);
+  } catch {
+    // Only Linux has this file.
+  }
+  return process.memoryUsage.rss();
 }

@@ -11,7 +11,8 @@ import type { Signal } from "../../../core/foreign.ts";
 import { isCode } from "../../boxes/file.ts";
 import { isTensorError } from "../../../core/errors.ts";
 import { CHUNKED } from "../../../core/limits.ts";
-import { remainingTasks, WORKERS, type Job, type StageName } from "../job/job.ts";
+import { remainingTasks, WORKERS, type Job } from "../job/job.ts";
+import type { StageName } from "../job/spec.ts";
 import { hasSeveralWorkers } from "../job/workers.ts";
 
 /** The number of checks for other processes per renewal interval of their records. */
@@ -34,16 +35,15 @@ export interface SharedTasks {
  * the running tasks have ended.
  */
 export async function shareTasks(
-  job: Job,
+  sharing: Sharing,
   stage: StageName,
   tasks: readonly number[],
   { threads, isDone, run }: SharedTasks,
 ): Promise<void> {
-  let [left, next] = [tasks, 0];
+  let [left, next] = [sharing.isShared ? shuffled(tasks) : tasks, 0];
   const claimed: number[] = [];
   /** The number of tasks of this process, and their time together, in ms. */
   let [own, spent] = [0, 0];
-  const sharing = new Sharing(job, stage);
   const runOne = async (task: number): Promise<void> => {
     const isDoneElsewhere = sharing.isShared && isDone !== null && (await isDone(task));
     const start = performance.now();
@@ -65,7 +65,8 @@ export async function shareTasks(
       // Another lane may have taken the last task meanwhile.
       if (task === undefined) return;
       if (!sharing.isShared) await runOne(task);
-      else if (await sharing.claim(task)) await runOne(task).finally(() => sharing.release(task));
+      else if (await sharing.claim(stage, task))
+        await runOne(task).finally(() => sharing.release(stage, task));
       else claimed.push(task);
     }
     for (let task = claimed.shift(); task !== undefined; task = claimed.shift()) {
@@ -85,19 +86,17 @@ export async function shareTasks(
 }
 
 /** Notices other processes that run the same job, and claims tasks as soon as the first one is noticed. */
-class Sharing {
-  readonly #job: Job;
-  readonly #stage: StageName;
-  readonly #claims = new Set<number>();
+export class Sharing {
+  readonly job: Job;
+  readonly #claims = new Set<string>();
   #next = 0;
   /** The time until the next look, in ms. The first looks follow each other closely, because runs often begin together. */
   #wait = 1;
   /** True if another process works on the job. */
   isShared = false;
 
-  constructor(job: Job, stage: StageName) {
-    this.#job = job;
-    this.#stage = stage;
+  constructor(job: Job) {
+    this.job = job;
   }
 
   /** Returns true once, as soon as another process records that it works on the job. */
@@ -105,19 +104,20 @@ class Sharing {
     if (this.isShared || performance.now() < this.#next) return false;
     this.#wait = Math.min(2 * this.#wait, CHUNKED.record / LOOKS);
     this.#next = performance.now() + this.#wait;
-    if (!(await hasSeveralWorkers(this.#job)) || this.isShared) return false;
+    if (!(await hasSeveralWorkers(this.job)) || this.isShared) return false;
     this.isShared = true;
     return true;
   }
 
   /** Claims a task. Returns false if another process has claimed it. */
-  async claim(task: number): Promise<boolean> {
-    if (this.#stage === "finish") return true;
+  async claim(stage: StageName, task: number): Promise<boolean> {
+    if (stage === "finish") return true;
     try {
       // A link could lead out of the job's folder.
-      if (!(await fs.lstat(path.join(this.#job.folder, WORKERS))).isDirectory()) return true;
-      await fs.writeFile(this.#fileOf(task), "", { flag: "wx" });
-      this.#claims.add(task);
+      if (!(await fs.lstat(path.join(this.job.folder, WORKERS))).isDirectory()) return true;
+      const file = this.#fileOf(stage, task);
+      await fs.writeFile(file, "", { flag: "wx" });
+      this.#claims.add(file);
     } catch (error) {
       // The folder is gone if the job is done.
       return !isCode(error, "EEXIST");
@@ -126,12 +126,13 @@ class Sharing {
   }
 
   /** Ends the claim of a task that has ended. A claim that cannot be removed only delays other processes. */
-  async release(task: number): Promise<void> {
-    if (this.#claims.delete(task)) await fs.rm(this.#fileOf(task)).catch(() => {});
+  async release(stage: StageName, task: number): Promise<void> {
+    const file = this.#fileOf(stage, task);
+    if (this.#claims.delete(file)) await fs.rm(file).catch(() => {});
   }
 
-  readonly #fileOf = (task: number): string =>
-    path.join(this.#job.folder, WORKERS, `${this.#stage}-${task}`);
+  readonly #fileOf = (stage: StageName, task: number): string =>
+    path.join(this.job.folder, WORKERS, `${stage}-${task}`);
 }
 
 /**

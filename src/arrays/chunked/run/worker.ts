@@ -3,7 +3,7 @@
 import { parentPort, workerData } from "node:worker_threads";
 import type { Roots } from "../job/roots.ts";
 import type { StageName } from "../job/spec.ts";
-import { Runner } from "./runner.ts";
+import { Runner } from "./tasks.ts";
 import { sendError, type SentError } from "./sent-error.ts";
 
 export interface WorkerOptions {

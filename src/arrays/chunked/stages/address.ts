@@ -86,11 +86,19 @@ export function addressOf(
   };
 }
 
-/** Returns the box of indices for a box of positions; `k` is the tuple length, or null without tuples. */
-export function indexBox({ indexAxes }: Address, { start, shape }: Box, k: number | null): Box {
-  const last = k === null ? [] : [k];
+/** Returns the box of indices, which have the given rank, for a box of positions. */
+export function indexBox({ indexAxes, tuple }: Address, { start, shape }: Box, rank: number): Box {
+  const last = rank > indexAxes.length ? [tuple.length] : [];
   return {
     start: [...indexAxes.map((d) => start[d]), ...last.map(() => 0)],
     shape: [...indexAxes.map((d) => shape[d]), ...last],
   };
+}
+
+/** Returns the box of updates, which have the given rank, for a box of positions and a box of each slice. */
+export function updateBox(box: Box, slice: Box, rank: number): Box {
+  const start = [...box.start, ...slice.start];
+  if (start.length === rank) return { start, shape: [...box.shape, ...slice.shape] };
+  // Some operator versions accept a single element of any rank for scalar updates.
+  return { start: Array(rank).fill(0), shape: Array(rank).fill(1) };
 }

@@ -16,12 +16,12 @@ import {
   type ChunkPart,
   type ChunkTask,
 } from "./chunk-task.ts";
-import { chunksOfTask, needsOf, ROWS, type FewUpdates, type JobContext } from "./context.ts";
-import { keptUpdates } from "./few.ts";
-import { inGroups, readColumn, readSlices } from "./fragments.ts";
+import { chunksOfTask, ROWS, type FewUpdates, type JobContext } from "./context.ts";
+import { keptUpdates } from "./partition.ts";
+import { inGroups, readEntries } from "./fragments.ts";
 import { gatherChunks } from "./gather-chunks.ts";
 import { Combiner, elementsOf } from "./move.ts";
-import { partsOf, type Part } from "./parts.ts";
+import { partsOf, type Part } from "./fragment-layout.ts";
 import {
   isPublished,
   publish,
@@ -59,9 +59,9 @@ export async function applyTask(
   if (job.isGather) return gatherChunks(job, task, chunks, memory, check);
   const own = (allowance - ahead) / lanesOf(chunks);
   return applyAll(job, task, chunks, memory, check, async (chunk, lane, combiner) => {
-    const most = Math.max(1, Math.floor(own / needsOf(job).sizes.entry));
+    const most = Math.max(1, Math.floor(own / job.needs.sizes.entry));
     for (const batch of partsOf(fragmentsOf(chunk), most)) {
-      // oxlint-disable-next-line no-await-in-loop -- batches share memory, and their order is part of the result
+      // Batches share memory, and their order is part of the result.
       await applyBatch(job, chunk, batch, combiner, lane);
     }
   });
@@ -106,7 +106,7 @@ function applyFew(job: JobContext, chunk: ChunkPart, few: FewUpdates, combiner: 
 function spareOf(job: JobContext, allowance: number): number {
   // A scatter also needs memory for a copy of the updates that were read ahead.
   if (!job.isGather) return allowance / 2;
-  return Math.max(0, allowance - product(job.spec.blockShape) * needsOf(job).sizes.entry);
+  return Math.max(0, allowance - product(job.spec.blockShape) * job.needs.sizes.entry);
 }
 
 /** Stages a chunk with its updates applied. The function has the result of `StageChunk`. */
@@ -177,9 +177,9 @@ async function applyBatch(
   await inGroups([...batch.keys()], async (i) => {
     const { fragment, from, count: own } = batch[i];
     const place = places[i];
-    await readColumn(fragment, layout, ROWS, from, rows.subarray(place, place + own));
+    await readEntries([fragment], layout, ROWS, from, rows.subarray(place, place + own));
     const bytes = updates.subarray(place * pieceBytes[piece], (place + own) * pieceBytes[piece]);
-    await readSlices(fragment, layout, piece, from, bytes);
+    await readEntries([fragment], layout, layout.columns + piece, from, bytes);
   });
   checkRows(rows, job, task);
   renumber(rows, job, task.box);

@@ -1,6 +1,6 @@
 /** Divides a job's memory into a fixed amount for the process and equal shares for the threads. */
 
-import { printCount, wrongOption } from "../../../core/foreign.ts";
+import { printCount } from "../../../core/foreign.ts";
 import { TensorError } from "../../../core/errors.ts";
 import { stepsOf } from "../../../core/call/steps.ts";
 import type { ChunkedArray, HeldBytes } from "../../boxes/array.ts";
@@ -8,7 +8,7 @@ import { isUrl } from "../../boxes/file.ts";
 import { contiguousChunks, Grid } from "../../boxes/grid.ts";
 import { DTYPES } from "../../../core/tensor/dtype.ts";
 import type { Address } from "./address.ts";
-import type { ResolvedCall } from "../job/call-spec.ts";
+import type { ResolvedCall } from "../job/request.ts";
 import { CHUNKED } from "../../../core/limits.ts";
 import { printShape, product } from "../../../core/tensor/shape.ts";
 import { MOST_CHUNKS_PER_TASK } from "../job/spec.ts";
@@ -176,6 +176,39 @@ export function neededBytes(
   return Math.max(divided, applied);
 }
 
+/** The memory that a job's tasks take, in bytes. */
+export interface JobNeeds {
+  readonly sizes: TaskBytes;
+  /** The memory for reading and writing chunks. */
+  readonly held: number;
+  /** The memory of the largest task. */
+  readonly needed: number;
+  /** The memory of a `partition` task, excluding `held`. */
+  readonly block: number;
+}
+
+/**
+ * Returns the needs of a job with `positions` positions per block. `out` is the memory for a chunk of the output, and
+ * `cut` the size of a chunk, in bytes, that is cut out of a block, or null. `isNpy` is true for an NPY file.
+ */
+export function needsFor(
+  parts: JobParts,
+  positions: number,
+  out: HeldBytes,
+  cut: number | null,
+  isNpy: boolean,
+  sizes = taskBytes(parts, isNpy || cut !== null),
+): JobNeeds {
+  const held = heldBy(parts, { ...out, write: out.write + (cut ?? 0) });
+  const isGather = parts.updates === undefined;
+  return {
+    sizes,
+    held,
+    needed: neededBytes(sizes, held, positions, isGather, parts.isFew),
+    block: positions * sizes.position + sizes.table,
+  };
+}
+
 /** Returns the number of threads that fit in memory. Throws a `too-large` error if not even one thread fits. */
 export function threadsFor(
   memory: number,
@@ -219,10 +252,4 @@ export function blockShapeFor(
     if (most <= 1 || needed(shape) <= share) return shape;
     most *= 0.9;
   }
-}
-
-/** Throws an `attribute` error unless `value` is a positive integer. */
-export function checkCount(name: string, value: unknown): void {
-  if (Number.isSafeInteger(value) && Number(value) >= 1) return;
-  throw wrongOption(name, "a positive integer", value);
 }

@@ -6,8 +6,9 @@
 import { coordinatesOf, product } from "../../../core/tensor/shape.ts";
 import { duplicateError } from "../../../core/call/check.ts";
 import type { TensorError } from "../../../core/errors.ts";
-import { fileOf, POSITIONS, ROWS, type JobContext } from "./context.ts";
-import { findFragment, readColumn } from "./fragments.ts";
+import { fileOf } from "./task-files.ts";
+import { POSITIONS, ROWS, type JobContext } from "./context.ts";
+import { findFragment, readEntries } from "./fragments.ts";
 import type { Workspace } from "./workspace.ts";
 
 /** A position in a block. */
@@ -32,7 +33,7 @@ export async function checkLead(
   const seen = memory.bytes("seen", product(address.leads.chunkShape));
   seen.fill(0);
   for (let block = 0; block < blocks.size; block++) {
-    const { rows, positions } = await readEntries(job, lead, block, memory);
+    const { rows, positions } = await entriesOf(job, lead, block, memory);
     const repeat = firstSeen(rows, seen);
     if (repeat === -1) continue;
     const place = { block, position: positions[repeat] };
@@ -62,13 +63,13 @@ async function firstWith(
   memory: Workspace,
 ): Promise<Place> {
   for (let block = 0; ; block++) {
-    const { rows, positions } = await readEntries(job, lead, block, memory);
+    const { rows, positions } = await entriesOf(job, lead, block, memory);
     const entry = rows.indexOf(row);
     if (entry !== -1) return { block, position: positions[entry] };
   }
 }
 
-async function readEntries(
+async function entriesOf(
   job: JobContext,
   lead: number,
   block: number,
@@ -77,8 +78,8 @@ async function readEntries(
   const fragment = await findFragment(fileOf.task(job, "shuffle", block), job.shuffle, lead);
   const rows = memory.words("rows", fragment.count);
   const positions = memory.words("positions", fragment.count);
-  await readColumn(fragment, job.shuffle, ROWS, 0, rows);
-  await readColumn(fragment, job.shuffle, POSITIONS, 0, positions);
+  await readEntries([fragment], job.shuffle, ROWS, 0, rows);
+  await readEntries([fragment], job.shuffle, POSITIONS, 0, positions);
   return { rows, positions };
 }
 

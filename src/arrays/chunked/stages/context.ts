@@ -2,19 +2,17 @@
 
 import { printCount } from "../../../core/foreign.ts";
 import { malformed } from "../../../core/errors.ts";
-import * as path from "node:path";
 import type { ChunkedArray, PendingArray, StagedArray } from "../../boxes/array.ts";
 import { areContiguous, areWhole, Grid } from "../../boxes/grid.ts";
 import { DTYPES } from "../../../core/tensor/dtype.ts";
 import { part, product, sameShape } from "../../../core/tensor/shape.ts";
 import { CHUNKED } from "../../../core/limits.ts";
 import { addressOf, type Address } from "./address.ts";
-import { heldBy, neededBytes, taskBytes, type TaskBytes } from "./budget.ts";
-import { refusesDuplicates, resolveCall, type ResolvedCall } from "../job/call-spec.ts";
-import type { FragmentLayout } from "./fragment-layout.ts";
-import { mergeShape, type MergeShape } from "./merge-shape.ts";
+import { needsFor, type JobNeeds } from "./budget.ts";
+import { refusesDuplicates, resolveCall, type ResolvedCall } from "../job/request.ts";
+import { type FragmentLayout, mergeShape, type MergeShape } from "./fragment-layout.ts";
 import type { JobSpec, StageName } from "../job/spec.ts";
-import { taskFile, type TaskFolder } from "./task-files.ts";
+import { type TaskFolder, fileOf } from "./task-files.ts";
 
 export interface JobInputs {
   readonly data: ChunkedArray;
@@ -56,6 +54,7 @@ export interface JobContext extends JobArrays, TaskFolder {
   readonly gathered: (task: number) => FragmentLayout;
   /** The updates that this thread keeps, if they are few and the thread has read them. */
   readonly few: { kept: FewUpdates | null };
+  readonly needs: JobNeeds;
 }
 
 /** All updates of a scatter, sorted by lead. */
@@ -68,13 +67,6 @@ export interface FewUpdates {
   /** For each piece of a slice, the updates of all entries. */
   readonly pieces: readonly Uint8Array[];
 }
-
-/** Paths of a job's files. */
-export const fileOf = {
-  done: (folder: string): string => path.join(folder, "done"),
-  stage: (folder: string, stage: string): string => path.join(folder, stage),
-  task: taskFile,
-} as const;
 
 export const bytesOfPieces = ({ pieces }: Address, elementBytes: number): readonly number[] =>
   Array.from({ length: pieces.size }, (_, i) => product(pieces.box(i).shape) * elementBytes);
@@ -92,17 +84,16 @@ export function contextOf(
   const most = product(spec.blockShape);
   const refusesRepeats = refusesDuplicates(resolved);
   const elementBytes = DTYPES[data.dtype].bytes;
-  const { pieces } = address;
   const pieceBytes = bytesOfPieces(address, elementBytes);
   const blocks = new Grid(address.positions, spec.blockShape);
   const chunks = new Grid(data.shape, data.chunkShape);
   const merge = mergeShape(address.leads.size, blocks.size, most, spec.chunksPerTask);
-  const isMerged = spec.stages.some(({ name }) => name === "merge");
   const takesWhole = takesWholeSlices({ address, spec });
+  const isMerged = spec.stages.some(({ name }) => name === "merge");
   const isCut =
     isGather &&
     out.location.format === "zarr" &&
-    !sameShape(out.chunkShape, [...spec.blockShape, ...pieces.chunkShape]);
+    !sameShape(out.chunkShape, [...spec.blockShape, ...address.pieces.chunkShape]);
   const context: JobContext = {
     ...arrays,
     folder,
@@ -131,13 +122,25 @@ export function contextOf(
     gathered: (task) => ({
       fragments: blocks.size,
       columns: 0,
-      pieceBytes: takesWhole ? pieceBytes : [pieceBytes[task % pieces.size]],
+      pieceBytes: takesWhole ? pieceBytes : [pieceBytes[task % address.pieces.size]],
       most,
     }),
     few: { kept: null },
+    needs: needsOf({ ...arrays, resolved, address }, spec, isCut),
   };
   checkDivision(context);
   return context;
+}
+
+function needsOf(
+  parts: JobArrays & Pick<JobContext, "resolved" | "address">,
+  { blockShape, chunksPerTask, isFew }: JobSpec,
+  isCut: boolean,
+): JobNeeds {
+  const { data, out } = parts;
+  const cut = isCut ? product(out.chunkShape) * DTYPES[data.dtype].bytes : null;
+  const sizes = { ...parts, chunksPerTask, isFew: isFew === true };
+  return needsFor(sizes, product(blockShape), out.held, cut, out.location.format === "npy");
 }
 
 /** Checks that the blocks and chunks in `job.json` match the arrays. Throws a `malformed-file` error otherwise. */
@@ -194,20 +197,32 @@ export function chunksOfTask({ chunks, spec }: JobContext, task: number): number
   return Array.from({ length: count }, (_, i) => first + i);
 }
 
+/** Returns the number of tasks of each stage, or null for a stage that a job does not have. */
+export const tasksOf = (job: {
+  readonly blocks: number;
+  readonly chunks: number;
+  readonly chunksPerTask: number;
+  readonly leads: number;
+  readonly merges: number | null;
+  readonly isGather: boolean;
+  readonly refusesRepeats: boolean;
+}): Readonly<Record<Exclude<StageName, "finish">, number | null>> => ({
+  partition: job.blocks,
+  merge: job.merges,
+  check: job.refusesRepeats ? job.leads : null,
+  apply: Math.ceil(job.chunks / job.chunksPerTask),
+  place: job.isGather ? job.blocks : null,
+});
+
 /**
  * Checks that the stages in `job.json` match the arrays, because a missing stage would change the result. Throws a
  * `malformed-file` error if the stages differ.
  */
 export function checkStages(job: JobContext): void {
   const { address, blocks, chunks, isGather, merge, merged, refusesRepeats, spec } = job;
-  const tasks: Readonly<Record<StageName, number | null>> = {
-    partition: blocks.size,
-    merge: merged === null ? null : merge.tasks,
-    check: refusesRepeats ? address.leads.size : null,
-    apply: Math.ceil(chunks.size / spec.chunksPerTask),
-    place: isGather ? blocks.size : null,
-    finish: 1,
-  };
+  const merges = merged === null ? null : merge.tasks;
+  const sizes = { blocks: blocks.size, chunks: chunks.size, leads: address.leads.size, merges };
+  const tasks = { ...tasksOf({ ...spec, ...sizes, isGather, refusesRepeats }), finish: 1 };
   const said = new Map(spec.stages.map((stage) => [stage.name, stage.tasks]));
   for (const [name, expected] of Object.entries(tasks) as [StageName, number | null][]) {
     const count = said.get(name) ?? null;
@@ -216,33 +231,6 @@ export function checkStages(job: JobContext): void {
     const sentence = `job.json states ${stated} of ${name}, but its arrays require ${expected ?? "none"}`;
     throw malformed(sentence);
   }
-}
-
-/** The memory that a job's tasks take, in bytes. */
-export interface JobNeeds {
-  readonly sizes: TaskBytes;
-  /** The memory for reading and writing chunks. */
-  readonly held: number;
-  /** The memory of the largest task. */
-  readonly needed: number;
-  /** The memory of a `partition` task, excluding `held`. */
-  readonly block: number;
-}
-
-export function needsOf(job: JobContext): JobNeeds {
-  const { out, isCut, isGather } = job;
-  const isFew = job.spec.isFew === true;
-  const parts = { ...job, chunksPerTask: job.spec.chunksPerTask, isFew };
-  const sizes = taskBytes(parts, out.location.format === "npy" || isCut);
-  const buffer = isCut ? product(out.chunkShape) * job.elementBytes : 0;
-  const held = heldBy(parts, { ...out.held, write: out.held.write + buffer });
-  const positions = product(job.spec.blockShape);
-  return {
-    sizes,
-    held,
-    needed: neededBytes(sizes, held, positions, isGather, isFew),
-    block: positions * sizes.position + sizes.table,
-  };
 }
 
 /** Decoding and encoding a byte takes about as long as copying this many bytes. */

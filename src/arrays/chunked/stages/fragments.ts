@@ -229,54 +229,21 @@ async function checkEmpty(
   throw malformed(`${file} has a fragment without the entries of its checksum`, { file });
 }
 
-/** Fills `into` with entries of a column, starting at entry `from` of the fragment. */
-export const readColumn = (
-  fragment: Fragment,
-  layout: FragmentLayout,
-  column: number,
-  from: number,
-  into: Uint32Array,
-): Promise<void> => readSection([fragment], layout, column, 4, from, bytesOfWords(into));
-
-/** Fills `into` with a column of consecutive fragments. */
-export const readColumns = (
-  fragments: readonly Fragment[],
-  layout: FragmentLayout,
-  column: number,
-  into: Uint32Array,
-): Promise<void> => readSection(fragments, layout, column, 4, 0, bytesOfWords(into));
-
-/** Fills `into` with slices of a piece, starting at entry `from` of the fragment. */
-export const readSlices = (
-  fragment: Fragment,
-  layout: FragmentLayout,
-  piece: number,
-  from: number,
-  into: Uint8Array,
-): Promise<void> => readEntries(fragment, layout, layout.columns + piece, from, into);
-
-/** Fills `into` with entries of a section, starting at entry `from` of the fragment. */
-export const readEntries = (
-  fragment: Fragment,
-  layout: FragmentLayout,
-  section: number,
-  from: number,
-  into: Uint8Array,
-): Promise<void> => readSection([fragment], layout, section, widthOf(layout, section), from, into);
-
 /**
- * Reads entries of consecutive fragments, and compares each checksum at the end of a fragment. Callers must read
- * entries in order.
+ * Fills `to` with entries of consecutive fragments, starting at entry `from` of the first fragment. `section` is the
+ * number of a column or, after the columns, of a piece. Each checksum is compared at the end of a fragment, so callers
+ * must read entries in order.
  */
-async function readSection(
+export async function readEntries(
   fragments: readonly Fragment[],
   layout: FragmentLayout,
   section: number,
-  width: number,
   from: number,
-  into: Uint8Array,
+  to: Uint8Array | Uint32Array,
 ): Promise<void> {
-  if (into.length === 0) return;
+  if (to.length === 0) return;
+  const into = bytesOfWords(to);
+  const width = widthOf(layout, section);
   const [{ file, number, start, total, ahead }] = fragments;
   const isLast = fragments.length > 1 || into.length === (fragments[0].count - from) * width;
   const sums = new Uint32Array(isLast ? fragments.length : 0);
@@ -357,7 +324,7 @@ const damaged = (file: string, what: string, cause: unknown): Error =>
     cause === undefined ? {} : { cause },
   );
 
-const bytesOfWords = ({ buffer, byteOffset, byteLength }: Uint32Array): Uint8Array =>
+const bytesOfWords = ({ buffer, byteOffset, byteLength }: Uint32Array | Uint8Array): Uint8Array =>
   new Uint8Array(buffer, byteOffset, byteLength);
 
 /** Runs `action` for all items and their indices, one group at a time, and returns the results. */

@@ -6,8 +6,9 @@ import { product } from "../../../core/tensor/shape.ts";
 import type { RowRuns } from "../../boxes/array.ts";
 import { checkRows, readData, renumber, type ChunkTask } from "./chunk-task.ts";
 import { isReadByRows, isSmall } from "./budget.ts";
-import { fileOf, ROWS, splitShape, type JobContext } from "./context.ts";
-import { inGroups, readColumn, readColumns, writeFragments } from "./fragments.ts";
+import { fileOf } from "./task-files.ts";
+import { ROWS, splitShape, type JobContext } from "./context.ts";
+import { inGroups, readEntries, writeFragments } from "./fragments.ts";
 import { elementsOf, gatherSlices, toOffsets } from "./move.ts";
 import type { Workspace } from "./workspace.ts";
 
@@ -81,12 +82,8 @@ async function gatherGroup(
     const rows = memory.words("rows", count);
     const slices = memory.bytes("slices", count * pieceBytes[piece]);
     if (slices.length === 0) continue;
-    await readColumns(
-      group.map((one) => one.fragmentOf(block)),
-      shuffle,
-      ROWS,
-      rows,
-    );
+    const fragments = group.map((one) => one.fragmentOf(block));
+    await readEntries(fragments, shuffle, ROWS, 0, rows);
     addressTogether(job, group, block, rows);
     moveRows(rows);
     gatherSlices(
@@ -148,7 +145,7 @@ async function readRows(
     const fragment = task.fragmentOf(block);
     const rows = memory.words("rows", fragment.count);
     if (rows.length === 0) continue;
-    await readColumn(fragment, job.shuffle, ROWS, 0, rows);
+    await readEntries([fragment], job.shuffle, ROWS, 0, rows);
     checkRows(rows, job, task);
     renumber(rows, job, task.box);
     wants(rows);

@@ -1,15 +1,16 @@
 /**
- * Runs the stage `merge`, which divides fragments of a group of leads by lead (`merge-shape.ts`). Each task reads the
+ * Runs the stage `merge`, which divides fragments of a group of leads by lead (`mergeShape`). Each task reads the
  * group's fragments of a batch of blocks, and writes a file with a fragment for each lead of the group. The entries of a
  * fragment stay in the order of the updates. The memory of a task is limited even if all updates address one group.
  */
 
 import { malformed } from "../../../core/errors.ts";
-import { fileOf, LEADS, needsOf, ROWS, type JobContext } from "./context.ts";
-import { findFragment, inGroups, readColumn, readEntries, writeFragments } from "./fragments.ts";
+import { fileOf } from "./task-files.ts";
+import { LEADS, ROWS, type JobContext } from "./context.ts";
+import { findFragment, inGroups, readEntries, writeFragments } from "./fragments.ts";
 import { elementsOf, gatherSlices, toOffsets } from "./move.ts";
-import { partsOf, type Part } from "./parts.ts";
-import { sortByKey } from "./sort.ts";
+import { partsOf, type Part } from "./fragment-layout.ts";
+import { sortByKey } from "./entries.ts";
 import type { Workspace } from "./workspace.ts";
 
 /** `allowance` is the maximum memory in bytes. `check` throws if the job has lost its folder. */
@@ -29,7 +30,7 @@ export async function mergeTask(
     findFragment(fileOf.task(job, "shuffle", first + i), shuffle, group),
   );
   // A batch has two numbers per entry, and a section twice.
-  const most = Math.max(1, Math.floor(allowance / (16 + 2 * needsOf(job).sizes.entry)));
+  const most = Math.max(1, Math.floor(allowance / (16 + 2 * job.needs.sizes.entry)));
   const batches = [...partsOf(fragments, most)];
   const starts = new Uint32Array(merge.leads + 1);
   for (const batch of batches) {
@@ -61,8 +62,8 @@ async function readLeads(
   const leads = memory.words("leads", sizeOf(batch));
   let at = 0;
   for (const { fragment, from, count } of batch) {
-    // oxlint-disable-next-line no-await-in-loop -- entries of a fragment are read in order
-    await readColumn(fragment, shuffle, LEADS, from, leads.subarray(at, (at += count)));
+    // Entries of a fragment are read in order.
+    await readEntries([fragment], shuffle, LEADS, from, leads.subarray(at, (at += count)));
   }
   const wrong = leads.find((lead) => lead >= merge.leads);
   if (wrong === undefined) return leads;
@@ -91,8 +92,8 @@ async function sortSection(
   let at = 0;
   for (const { fragment, from, count } of batch) {
     const into = read.subarray(at, (at += count * width));
-    // oxlint-disable-next-line no-await-in-loop -- entries of a fragment are read in order
-    await readEntries(fragment, shuffle, section, from, into);
+    // Entries of a fragment are read in order.
+    await readEntries([fragment], shuffle, section, from, into);
   }
   const bytes = memory.bytes("sorted", read.length);
   if (read.length === 0) return { bytes, own };
@@ -125,7 +126,6 @@ async function writeRuns(
     const [from, to] = [own[lead], own[lead + 1]];
     if (from === to) continue;
     if (next[lead] !== entry + from - first) {
-      // oxlint-disable-next-line no-await-in-loop -- runs are written in order
       await write(first, from, entry);
       [first, entry] = [from, next[lead]];
     }

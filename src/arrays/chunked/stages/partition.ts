@@ -1,14 +1,20 @@
 /**
  * Runs the first stage, `partition`, in which each task reads and checks the indices of one block. Each task finds the
- * chunk of every position, and writes rows and updates sorted by chunk. Few updates are kept in memory instead
- * (`few.ts`).
+ * chunk of every position, and writes rows and updates sorted by chunk.
+ *
+ * Few updates are kept in memory instead. Each thread then reads indices and updates once, instead of writing them to a
+ * fragment file and reading a part of this file for each chunk. The file of the stage contains only a record of the
+ * inputs, so that every thread reads the same updates.
  */
 
 import { combined, permute, readUpdates, sortEntries, type KeptEntries } from "./entries.ts";
-import { fileOf, type JobContext } from "./context.ts";
-import { keepUpdates } from "./few.ts";
-import { writeFragments } from "./fragments.ts";
-import type { Workspace } from "./workspace.ts";
+import { fileOf } from "./task-files.ts";
+import type { JobContext, FewUpdates } from "./context.ts";
+import { writeFragments, readStageFile } from "./fragments.ts";
+import { Workspace } from "./workspace.ts";
+import { chooseExecutor } from "../../../core/engines/choice.ts";
+import { readText } from "../../boxes/file.ts";
+import { mark, checkRecord, parseSeen, recordOf } from "./marks.ts";
 
 /**
  * `reading` is the maximum memory for reading, in bytes, in addition to one chunk. `check` is called after all reads,
@@ -77,3 +83,48 @@ const startsOfGroups = ({ merge }: JobContext, { starts }: KeptEntries): Uint32A
     { length: merge.groups + 1 },
     (_, group) => starts[Math.min(group * merge.leads, starts.length - 1)],
   );
+
+/**
+ * Runs the only task of the stage, if updates are few. `check` is called after all reads, and throws if the job has lost its
+ * folder or if an input has changed. Throws an `index-out-of-range` error for the first bad index.
+ */
+export async function keepUpdates(job: JobContext, check: () => Promise<void>): Promise<void> {
+  const record = await recordOf(job, "partition", 0);
+  const updates = await readAll(job);
+  await check();
+  job.few.kept = { ...updates, record };
+  await mark(job, "shuffle", 0, record);
+}
+
+/**
+ * Returns the updates that the stage `partition` has checked, and reads them again on another thread. Throws an
+ * `attribute` error if an input has changed, or a `malformed-file` error for a missing or damaged record.
+ */
+export async function keptUpdates(job: JobContext): Promise<FewUpdates> {
+  const file = fileOf.task(job, "shuffle", 0);
+  const record = await readStageFile(file, async (handle) => {
+    const text = await readText(handle, file);
+    parseSeen(text, file);
+    return text;
+  });
+  if (job.few.kept?.record === record) return job.few.kept;
+  job.few.kept = null;
+  const updates = await readAll(job);
+  await checkRecord(job, "partition", 0, record, file);
+  job.few.kept = { ...updates, record };
+  return job.few.kept;
+}
+
+async function readAll(job: JobContext): Promise<Omit<FewUpdates, "record">> {
+  // Few updates move as fast in JavaScript as in WebAssembly, whose memory would outlive the job.
+  const memory = new Workspace(chooseExecutor("js").executor);
+  const box = job.blocks.box(0);
+  const entries = combined(job, await sortEntries(job, box, memory, 0));
+  const pieces: Uint8Array[] = [];
+  for (let piece = 0; piece < job.pieceBytes.length; piece++) {
+    // The pieces share a buffer.
+    const updates = await readUpdates(job, box, piece, memory, 0);
+    pieces.push(permute(job, updates, entries, piece, memory.lane(piece)));
+  }
+  return { starts: entries.starts, rows: entries.rows, pieces };
+}

@@ -5,8 +5,9 @@ import { malformed } from "../../../core/errors.ts";
 import { chunksOf, copyBox } from "../../boxes/boxes.ts";
 import { contiguousRuns } from "../../boxes/runs.ts";
 import { product } from "../../../core/tensor/shape.ts";
-import { fileOf, POSITIONS, tasksOfPiece, type JobContext } from "./context.ts";
-import { findFragment, inGroups, readSlices, readWholeColumn } from "./fragments.ts";
+import { fileOf } from "./task-files.ts";
+import { POSITIONS, tasksOfPiece, type JobContext } from "./context.ts";
+import { findFragment, inGroups, readEntries, readWholeColumn } from "./fragments.ts";
 import { elementsOf, placeSlices, toOffsets } from "./move.ts";
 import { mark, printSizes } from "./marks.ts";
 import { putNew } from "./publish.ts";
@@ -88,7 +89,7 @@ async function cut(
     const bytes = memory.bytes("chunk", product(own) * elementBytes);
     const into = { bytes, shape: own, start: own.map(() => 0) };
     copyBox({ bytes: slices, shape, start: boxStart }, into, own, elementBytes);
-    // oxlint-disable-next-line no-await-in-loop -- one chunk in memory at a time
+    // One chunk is in memory at a time.
     sizes.push(await putNew(job, at, bytes));
   }
   return sizes;
@@ -137,7 +138,7 @@ async function readPiece(
   await inGroups(found, async ({ layout, ...fragment }, i) => {
     const place = places[i] * bytes;
     const own = sorted.subarray(place, place + fragment.count * bytes);
-    await readSlices(fragment, layout, number, 0, own);
+    await readEntries([fragment], layout, layout.columns + number, 0, own);
   });
   const slices = memory.bytes("slices", count * bytes);
   if (total < count) slices.fill(0);

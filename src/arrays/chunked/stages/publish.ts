@@ -16,16 +16,16 @@
  * becomes visible.
  */
 
+import * as path from "node:path";
 import { printCount } from "../../../core/foreign.ts";
 import { malformed, type TensorError } from "../../../core/errors.ts";
 import { randomBytes } from "node:crypto";
-import * as path from "node:path";
 import { printShape } from "../../../core/tensor/shape.ts";
-import { noteChanges } from "../job/claim.ts";
-import { checkOwner } from "../job/owner.ts";
+import { noteChanges, checkOwner } from "../job/claim.ts";
 import { isThere } from "../../boxes/file.ts";
 import { STAGING } from "../../zarr/stores/store.ts";
-import { chunksOfTask, fileOf, type JobContext } from "./context.ts";
+import { chunksOfTask, type JobContext } from "./context.ts";
+import { fileOf } from "./task-files.ts";
 import { inGroups } from "./fragments.ts";
 import {
   markedState,
@@ -35,8 +35,12 @@ import {
   readMark,
   unmark,
   type ChangedChunk,
+  changedSince,
+  changedWhileRead,
+  checkChanged,
+  noteSeen,
+  seenFile,
 } from "./marks.ts";
-import { changedSince, changedWhileRead, checkChanged, noteSeen, seenFile } from "./seen.ts";
 
 /** Returns a unique name for a staged chunk or file. */
 const nameOf = (job: JobContext, what: number | string): string =>

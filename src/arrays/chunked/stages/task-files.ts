@@ -43,6 +43,13 @@ const GROUP = /^\d+k$/;
 export const taskFile = ({ folder, isFlat }: TaskFolder, stage: string, task: number): string =>
   path.join(folder, stage, isFlat === true ? "" : groupOf(task), String(task));
 
+/** Paths of a job's files. */
+export const fileOf = {
+  done: (folder: string): string => path.join(folder, "done"),
+  stage: (folder: string, stage: string): string => path.join(folder, stage),
+  task: taskFile,
+} as const;
+
 /** Returns the folder of the job to which a task's file belongs. */
 export function jobFolderOf(file: string): string {
   const folder = path.dirname(file);

@@ -18,7 +18,7 @@ import {
   withFile,
   writeFully,
 } from "../../boxes/file.ts";
-import type { Guard } from "../../boxes/guard.ts";
+import type { Guard } from "../../boxes/array.ts";
 import { files, quickFiles, type OpenFile } from "../../boxes/files.ts";
 import { moduleOfNode } from "../../boxes/node.ts";
 import { FILES, ZARR } from "../../../core/limits.ts";
