@@ -13,7 +13,7 @@ import type {
   StagedArray,
 } from "../../boxes/array.ts";
 import { SlicedArray } from "../../boxes/slice.ts";
-import { splitArchive } from "../../boxes/urls.ts";
+import { splitArchive, splitReferences } from "../../boxes/urls.ts";
 import { createPendingNpy, openNpyArray, openPendingNpy } from "../../npy/files.ts";
 import { isTensorError, malformed, TensorError } from "../../../core/errors.ts";
 import { DTYPES } from "../../../core/tensor/dtype.ts";
@@ -48,9 +48,11 @@ const partAt = <T extends ChunkedArray>(
 ): T | SlicedArray =>
   slice === undefined ? array : new SlicedArray(array, slice, isExclusive === true, readAs);
 
-/** Throws an `attribute` error for an output in an archive, because archives are only read. */
+/** Throws an `attribute` error for an output in an archive or a reference file, because these are only read. */
 export function checkNoArchive(place: string): void {
-  const archive = isUrl(place) ? undefined : splitArchive(place)?.archive;
+  const archive = isUrl(place)
+    ? undefined
+    : (splitArchive(place) ?? splitReferences(place))?.archive;
   if (archive !== undefined && statSync(archive, { throwIfNoEntry: false })?.isFile() === true)
     throw readOnly({ path: place });
 }
