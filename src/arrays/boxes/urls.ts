@@ -101,6 +101,10 @@ export const splitArchive = (location: string): Inside | null => splitAfter(loca
 /** Splits a location such as `x.json/rain` like `splitArchive`, if a name ends in .json. */
 export const splitReferences = (location: string): Inside | null => splitAfter(location, "json");
 
+/** Returns the archive or the reference file in a location, or null without one. */
+export const containerOf = (location: string): string | null =>
+  (splitArchive(location) ?? splitReferences(location))?.archive ?? null;
+
 function splitAfter(location: string, endings: string): Inside | null {
   const parts = partsOf(location);
   const place = parts === null ? location : parts.place;

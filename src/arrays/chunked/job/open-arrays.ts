@@ -13,7 +13,7 @@ import type {
   StagedArray,
 } from "../../boxes/array.ts";
 import { SlicedArray } from "../../boxes/slice.ts";
-import { splitArchive, splitReferences } from "../../boxes/urls.ts";
+import { containerOf, splitArchive } from "../../boxes/urls.ts";
 import { createPendingNpy, openNpyArray, openPendingNpy } from "../../npy/files.ts";
 import { isTensorError, malformed, TensorError } from "../../../core/errors.ts";
 import { DTYPES } from "../../../core/tensor/dtype.ts";
@@ -50,10 +50,8 @@ const partAt = <T extends ChunkedArray>(
 
 /** Throws an `attribute` error for an output in an archive or a reference file, because these are only read. */
 export function checkNoArchive(place: string): void {
-  const archive = isUrl(place)
-    ? undefined
-    : (splitArchive(place) ?? splitReferences(place))?.archive;
-  if (archive !== undefined && statSync(archive, { throwIfNoEntry: false })?.isFile() === true)
+  const container = isUrl(place) ? null : containerOf(place);
+  if (container !== null && statSync(container, { throwIfNoEntry: false })?.isFile() === true)
     throw readOnly({ path: place });
 }
 
