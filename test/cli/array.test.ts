@@ -43,6 +43,7 @@ before(async () => {
     isDeflated: true,
   }));
   fs.writeFileSync(at("saved.npz"), makeZip(members).bytes);
+  writeReferences(at("refs.json"));
   fs.mkdirSync(at("broken.zarr"));
   fs.writeFileSync(at("broken.zarr/zarr.json"), "{");
   fs.mkdirSync(at("folder"));
@@ -62,6 +63,15 @@ before(async () => {
   await short.write(tensor("int8", [9], [1, 2, 3, 4, 5, 6, 7, 8, 9]));
   fs.truncateSync(at("short.zarr/c/1"), 2);
 });
+
+/** Writes references to a group with the array `ids`, [3, 1], whose elements are in a file. */
+function writeReferences(file: string): void {
+  fs.writeFileSync(at("ids.bin"), new BigInt64Array([3n, 1n]));
+  const layout = { shape: [2, 1], chunks: [2, 1], order: "C", compressor: null, filters: null };
+  const metadata = { zarr_format: 2, dtype: "<i8", fill_value: 0, ...layout };
+  const refs = { ".zgroup": '{"zarr_format": 2}', "ids/.zarray": metadata, "ids/0.0": ["ids.bin"] };
+  fs.writeFileSync(file, JSON.stringify({ version: 1, refs }));
+}
 
 testTranscript(folder, "array", "ndscatter array");
 

@@ -87,20 +87,30 @@ export function splitUrl(location: string): { readonly folder: string; readonly 
   return { folder, name: decoded(parts.place.slice(at + 1)) };
 }
 
+interface Inside {
+  readonly archive: string;
+  readonly name: string;
+}
+
 /**
  * Splits a location such as `x.npz/ids` or `https://host/x.zip/rain?token` into the location of an archive and the name
  * in the archive, which may be empty. Returns null unless a name in the location ends in .zip or .npz.
  */
-export function splitArchive(
-  location: string,
-): { readonly archive: string; readonly name: string } | null {
+export const splitArchive = (location: string): Inside | null => splitAfter(location, "zip|npz");
+
+/** Splits a location such as `x.json/rain` like `splitArchive`, if a name ends in .json. */
+export const splitReferences = (location: string): Inside | null => splitAfter(location, "json");
+
+/** Returns the archive or the reference file in a location, or null without one. */
+export const containerOf = (location: string): string | null =>
+  (splitArchive(location) ?? splitReferences(location))?.archive ?? null;
+
+function splitAfter(location: string, endings: string): Inside | null {
   const parts = partsOf(location);
   const place = parts === null ? location : parts.place;
   // The host of a URL is not an archive.
-  const pattern =
-    parts === null
-      ? /^(.*?\.(?:zip|npz))(?:[/\\](.*))?$/is
-      : /^([^/]+\/.*?\.(?:zip|npz))(?:\/(.*))?$/is;
+  const [start, slash] = parts === null ? ["", "[/\\\\]"] : ["[^/]+/", "/"];
+  const pattern = new RegExp(`^(${start}.*?\\.(?:${endings}))(?:${slash}(.*))?$`, "is");
   const [, archive, name = ""] = pattern.exec(place) ?? [];
   if (archive === undefined) return null;
   const inner = name.replaceAll(/\/+$/g, "");

@@ -26,9 +26,6 @@ export type JsonObject = { readonly [name: string]: Json };
  */
 export const MAX_DEPTH = 100;
 
-/** The maximum size of a metadata file, in bytes; real metadata takes about 1 kB. */
-export const MAX_JSON_BYTES = 2 ** 24;
-
 export const isList = (value: Json | undefined): value is readonly Json[] => isArray(value);
 
 export const isObject = (value: Json | undefined): value is JsonObject =>
@@ -36,13 +33,9 @@ export const isObject = (value: Json | undefined): value is JsonObject =>
 
 /**
  * Parses a JSON object. Errors call the input `file`. Throws `malformed-file` for other text, or `unsupported-file` for
- * text that exceeds a limit.
+ * text that is nested too deeply.
  */
 export function parseJson(bytes: Uint8Array, file: string): JsonObject {
-  if (bytes.length > MAX_JSON_BYTES) {
-    const sentence = `${file} has ${bytes.length} bytes, more than the limit for metadata`;
-    throw unsupported(sentence, { file, got: bytes.length, limit: MAX_JSON_BYTES });
-  }
   let text: string;
   try {
     text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);

@@ -1,4 +1,4 @@
-/** Finds the store of a location: a path, a URL, a name in an archive, or a store of the caller. */
+/** Finds the store of a location: a path, a URL, a name in an archive or a reference file, or a store of the caller. */
 
 import { wrongOption } from "../../core/foreign.ts";
 import { TensorError } from "../../core/errors.ts";
@@ -6,10 +6,10 @@ import { checkSignal } from "../boxes/checks.ts";
 import { isUrl } from "../boxes/file.ts";
 import type { Guard } from "../boxes/array.ts";
 import { checkFiles, moduleOfNode } from "../boxes/node.ts";
-import { placeOfUrl, splitArchive, splitUrl } from "../boxes/urls.ts";
+import { placeOfUrl, splitArchive, splitReferences, splitUrl } from "../boxes/urls.ts";
 import type { MemoryStore, Store } from "./stores/own-store.ts";
 import { s3OptionsOf } from "./stores/s3-options.ts";
-import type { StoreOptions } from "./stores/store-options.ts";
+import { SCHEMES, type StoreOptions } from "./stores/store-options.ts";
 import type { ArrayStore } from "./stores/store.ts";
 
 /** A path, a URL, or a store of the caller. */
@@ -50,6 +50,15 @@ export async function placeOf(
     const { placeInArchive } = await import("./stores/zip-store.ts");
     const opened = await openArchive(await plainStore(folder, options, guard), name);
     if (opened !== null) return placeInArchive(opened, archive.name);
+  }
+  const references = splitReferences(location);
+  if (references !== null) {
+    const { folder, name } = splitFile(references.archive);
+    const { openReferences } = await import("./stores/reference-store.ts");
+    const parent = await plainStore(folder, options, guard);
+    const at = (url: string) => fileAt(url, parent, options, guard);
+    const store = await openReferences(parent, name, references.name, at);
+    if (store !== null) return { store, file: null };
   }
   if (!isNpy(location)) return { store: await plainStore(location, options, guard), file: null };
   if (!isUrl(location)) return { store: null, file: location };
@@ -93,6 +102,22 @@ async function ownStore(
   return new OwnStore(store, path, signal as AbortSignal | undefined);
 }
 
+/** Returns the store and the key of a file that a reference file in the store `parent` names. */
+async function fileAt(
+  url: string,
+  parent: ArrayStore,
+  options: StoreOptions,
+  guard?: Guard,
+): Promise<{ readonly store: ArrayStore; readonly name: string }> {
+  const isWhole = isUrl(url) || moduleOfNode("node:path")?.isAbsolute(url) === true;
+  if (!isWhole) return { store: parent, name: url };
+  const { folder, name } = splitFile(url);
+  const { endpoint, region, forbidden } = options.s3 ?? {};
+  // The author of a reference file must not choose a server that receives requests with the user's keys.
+  const s3 = /^s3:/i.test(url) ? options.s3 : { endpoint, region, forbidden };
+  return { store: await plainStore(folder, { ...options, s3 }, guard), name };
+}
+
 /** Splits the path or the URL of a file. */
 function splitFile(location: string): { readonly folder: string; readonly name: string } {
   if (isUrl(location)) return splitUrl(location);
@@ -113,7 +138,7 @@ async function plainStore(
     const { FileStore } = await import("./stores/file-store.ts");
     return new FileStore(location, guard);
   }
-  if (["s3", "https", "http"].includes(scheme.toLowerCase())) {
+  if (SCHEMES.includes(scheme.toLowerCase())) {
     const { openS3Store } = await import("./stores/s3-store.ts");
     return openS3Store(location, s3, signal as AbortSignal | undefined, fetch);
   }
@@ -127,6 +152,6 @@ async function plainStore(
   throw new TensorError("attribute", sentence, {
     key: "location",
     got: scheme,
-    allowed: ["s3", "https", "http"],
+    allowed: SCHEMES,
   });
 }

@@ -1,26 +1,30 @@
 /** Reads metadata from stores. */
 
 import { isTensorError, unsupported } from "../../core/errors.ts";
-import { MAX_JSON_BYTES } from "./json.ts";
 import { readAll, type Source, type ArrayStore } from "./stores/store.ts";
 
 /** Opens the object under a key, or returns null without such an object. */
 export type Open = (key: string) => Promise<Source | null>;
 
-/** Reads the metadata stored under a key. Returns null if the object does not exist. */
+/** The maximum size of a metadata file, in bytes; real metadata takes about 1 kB. */
+const MOST_METADATA = 2 ** 24;
+
+/**
+ * Reads the metadata stored under a key. Returns null if the object does not exist. Throws `unsupported-file` for more
+ * than `most` bytes.
+ */
 export async function readKey(
-  { path }: ArrayStore,
+  { path }: Pick<ArrayStore, "path">,
   key: string,
   open: Open,
+  most = MOST_METADATA,
 ): Promise<Uint8Array | null> {
   const source = await open(key);
   if (source === null) return null;
   try {
-    if (source.size > MAX_JSON_BYTES) {
-      throw unsupported(
-        `${key} of ${path} has ${source.size} bytes, more than the limit for metadata`,
-        { key, file: path, got: source.size },
-      );
+    if (source.size > most) {
+      const sentence = `${key} of ${path} has ${source.size} bytes, more than the limit of ${most}`;
+      throw unsupported(sentence, { key, file: path, got: source.size, limit: most });
     }
     return await readAll(source);
   } finally {

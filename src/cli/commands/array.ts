@@ -15,8 +15,9 @@ interface ArrayCommand extends CopyOptions {
 
 const HELP = `
 An array is a Zarr folder (v3 or v2), an NPY file (.npy), or one of these in an
-archive, as in x.npz/ids or x.zip/temperature. Without -o the command reads only
-the metadata of the array, and the names and sizes of its chunks.
+archive, as in x.npz/ids or x.zip/temperature, or in a reference file of kerchunk,
+as in refs.json/temperature. Without -o the command reads only the metadata of the
+array, and the names and sizes of its chunks.
 'a.zarr[10:20, ::2]' selects a part of an array with Python's slice notation. For
 a Zarr group the command lists the names of its arrays and groups; name one of
 them by its path, as in group.zarr/temperature.

@@ -20,7 +20,7 @@ import {
   placeOf,
 } from "../input/arguments.ts";
 import { checkOneInput, readTensorFiles, checkFormat } from "../input/read-files.ts";
-import { splitArchive } from "../../arrays/boxes/urls.ts";
+import { containerOf } from "../../arrays/boxes/urls.ts";
 import { checkNotRead, checkPlace, isSameFile, writeFiles } from "../input/write-files.ts";
 import { printNote, printResult, type Io } from "../io.ts";
 import { valuesOf, printType } from "../text/cells.ts";
@@ -179,7 +179,7 @@ function isChunked(io: Io, texts: readonly string[], options: RunOptions): boole
 const isNamed = (file: string): boolean =>
   isUrl(file) ||
   path.extname(file).toLowerCase() === ".zarr" ||
-  (splitArchive(file) !== null && !fs.existsSync(file));
+  (containerOf(file) !== null && !fs.existsSync(file));
 
 /** Returns false for an invalid path, because reading or writing the file will report the error. */
 function isFolder(file: string): boolean {

@@ -13,7 +13,7 @@ import { errorAt, STDIN, withPath, wrongData, wrongUsage } from "../failure.ts";
 import { printNote, type Io } from "../io.ts";
 import { printName } from "../text/layout.ts";
 import { isIR, notRegular } from "./read-files.ts";
-import { splitArchive } from "../../arrays/boxes/urls.ts";
+import { containerOf } from "../../arrays/boxes/urls.ts";
 import { FILES } from "../../core/limits.ts";
 import { OPEN } from "../../core/resources.ts";
 import { externalFiles } from "../../models/onnx/external.ts";
@@ -129,11 +129,11 @@ export function checkNotRead(io: Io, output: string, read: readonly string[]): v
     throw wrongUsage(`the output ${output} is a file that the command reads; give another output`);
 }
 
-/** Returns true if two paths refer to the same file or archive, which need not exist. */
+/** Returns true if two paths refer to the same file, archive or reference file, which need not exist. */
 export function isSameFile({ cwd }: Io, a: string, b: string): boolean {
   const [left, right] = [a, b].map((file) => {
     const place = path.resolve(cwd, file);
-    return fs.existsSync(place) ? place : (splitArchive(place)?.archive ?? place);
+    return fs.existsSync(place) ? place : (containerOf(place) ?? place);
   });
   if (left === right) return true;
   const [one, other] = [left, right].map((place) =>

@@ -20,7 +20,7 @@ import { printShape } from "../../../core/tensor/shape.ts";
 import type { ArrayLocation, ChunkedArray, ArrayType } from "../../boxes/array.ts";
 import { checkOpened, checkSignal } from "../../boxes/checks.ts";
 import { isUrl } from "../../boxes/file.ts";
-import { hasSecrets, shownUrl, splitArchive } from "../../boxes/urls.ts";
+import { containerOf, hasSecrets, shownUrl } from "../../boxes/urls.ts";
 import type { CreateOptions } from "../../zarr/create.ts";
 import {
   callOf,
@@ -267,10 +267,10 @@ function checkShareable(places: readonly string[]): void {
   throw new TensorError("attribute", sentence, { key: "location", file: shownUrl(secret) });
 }
 
-/** Throws an `attribute` error for an output in an archive, because archives are only read. */
+/** Throws an `attribute` error for an output in an archive or a reference file, because these are only read. */
 export function checkNoArchive(place: string): void {
-  const archive = isUrl(place) ? undefined : splitArchive(place)?.archive;
-  if (archive !== undefined && statSync(archive, { throwIfNoEntry: false })?.isFile() === true)
+  const container = isUrl(place) ? null : containerOf(place);
+  if (container !== null && statSync(container, { throwIfNoEntry: false })?.isFile() === true)
     throw readOnly({ path: place });
 }
 

@@ -28,3 +28,6 @@ export interface StoreOptions {
 
 /** The names of the options. */
 export const STORE_OPTIONS = ["s3", "fetch", "signal", "path"];
+
+/** The schemes of URLs that can be opened. */
+export const SCHEMES: readonly string[] = ["s3", "https", "http"];

@@ -5,6 +5,7 @@
 
 import { newBytes } from "../chunks/buffers.ts";
 import type { Ranges } from "../../boxes/runs.ts";
+import { within } from "../../boxes/urls.ts";
 import { factOf, printValue } from "../../../core/foreign.ts";
 import { TensorError } from "../../../core/errors.ts";
 
@@ -98,11 +99,32 @@ export const readOnly = ({ path }: Pick<ArrayStore, "path">): TensorError =>
     file: path,
   });
 
-/** The part of a store that can only be read, and whose keys are known. */
-export abstract class ReadOnlyStore {
-  abstract readonly path: string;
+/** The part of a store that can only be read, and whose objects are known. `folder` contains the store's keys. */
+export abstract class ReadOnlyStore<T> {
+  readonly path: string;
+  readonly #prefix: string;
+  readonly #objects: ReadonlyMap<string, T>;
+
+  constructor(file: string, folder: string, objects: ReadonlyMap<string, T>) {
+    this.path = folder === "" ? file : within(file, folder);
+    this.#prefix = folder === "" ? "" : `${folder}/`;
+    this.#objects = objects;
+  }
+
   abstract sizeOf(key: string): Promise<number | null>;
-  protected abstract keys(): Iterable<string>;
+
+  protected find(key: string): T | undefined {
+    return this.#objects.get(this.#prefix + key);
+  }
+
+  *#keys(): Iterable<string> {
+    for (const name of this.#objects.keys())
+      if (name.startsWith(this.#prefix)) yield name.slice(this.#prefix.length);
+  }
+
+  async peek(): Promise<"folder"> {
+    return "folder";
+  }
 
   async put(): Promise<never> {
     throw readOnly(this);
@@ -121,11 +143,11 @@ export abstract class ReadOnlyStore {
   }
 
   folders(prefix: string): Promise<readonly string[]> {
-    return foldersIn(this.keys(), prefix);
+    return foldersIn(this.#keys(), prefix);
   }
 
   async *list(): AsyncGenerator<StoredObject> {
-    for (const key of this.keys()) yield { key, size: (await this.sizeOf(key)) ?? 0 };
+    for (const key of this.#keys()) yield { key, size: (await this.sizeOf(key)) ?? 0 };
   }
 }
 
@@ -182,10 +204,18 @@ export const memorySource = (bytes: Uint8Array): Source => ({
 /**
  * Converts `size` bytes at `offset` of a source to another source. Closing the part does not close the whole source.
  */
-export const partOfSource = (source: Source, offset: number, size: number): Source =>
-  source.bytes === null
-    ? { size, bytes: null, read: (at, into) => source.read(offset + at, into), async close() {} }
-    : memorySource(source.bytes.subarray(offset, offset + size));
+export function partOfSource(source: Source, offset: number, size: number): Source {
+  if (source.bytes !== null) return memorySource(source.bytes.subarray(offset, offset + size));
+  const { readRanges } = source;
+  return {
+    ...{ size, bytes: null, close: async () => {} },
+    read: (at, into) => source.read(offset + at, into),
+    ...(readRanges && {
+      readRanges: ({ starts, lengths }, into) =>
+        readRanges({ starts: starts.map((at) => offset + at), lengths }, into),
+    }),
+  };
+}
 
 /** Reads all bytes of a source. */
 export async function readAll(

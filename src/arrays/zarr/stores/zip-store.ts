@@ -7,7 +7,6 @@ import { newBytes } from "../chunks/buffers.ts";
 import { malformed, TensorError, unsupported } from "../../../core/errors.ts";
 import { printCount, printValue } from "../../../core/foreign.ts";
 import { ZARR } from "../../../core/limits.ts";
-import { within } from "../../boxes/urls.ts";
 import { reasonOf } from "../codecs/byte-codec.ts";
 import { makeCrc32c } from "../codecs/crc32c.ts";
 import { makeDeflateCodec } from "../codecs/gzip.ts";
@@ -23,19 +22,15 @@ const ENCRYPTED = 0x2041;
 const DEFLATE = makeDeflateCodec("raw", 0);
 
 /** The members of an archive whose names begin with a prefix. */
-export class ZipStore extends ReadOnlyStore implements ArrayStore {
-  override readonly path: string;
+export class ZipStore extends ReadOnlyStore<Member> implements ArrayStore {
   readonly concurrency: number;
   readonly #archive: Archive;
-  readonly #prefix: string;
   #crc32: ((bytes: Uint8Array) => number) | null = null;
 
   constructor(archive: Archive, folder: string) {
-    super();
+    super(archive.file, folder, archive.members);
     this.#archive = archive;
-    this.#prefix = folder === "" ? "" : `${folder}/`;
     this.concurrency = archive.concurrency;
-    this.path = folder === "" ? archive.file : within(archive.file, folder);
   }
 
   get members(): readonly string[] {
@@ -43,7 +38,7 @@ export class ZipStore extends ReadOnlyStore implements ArrayStore {
   }
 
   async open(key: string): Promise<Source | null> {
-    const member = this.#archive.members.get(this.#prefix + key);
+    const member = this.find(key);
     if (member === undefined) return null;
     const { file, read, ends } = this.#archive;
     const { name, method, size, stored, start } = member;
@@ -113,16 +108,11 @@ export class ZipStore extends ReadOnlyStore implements ArrayStore {
   }
 
   async stateOf(key: string): Promise<string> {
-    return this.#archive.members.has(this.#prefix + key) ? this.#archive.stateOf() : "";
+    return this.find(key) === undefined ? "" : this.#archive.stateOf();
   }
 
   async sizeOf(key: string): Promise<number | null> {
-    return this.#archive.members.get(this.#prefix + key)?.size ?? null;
-  }
-
-  protected override *keys(): Iterable<string> {
-    for (const name of this.#archive.members.keys())
-      if (name.startsWith(this.#prefix)) yield name.slice(this.#prefix.length);
+    return this.find(key)?.size ?? null;
   }
 }
 
