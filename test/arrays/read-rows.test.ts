@@ -8,7 +8,7 @@ import type { ChunkedArray } from "../../src/arrays/boxes/array.ts";
 import { DTYPES, type DType } from "../../src/core/tensor/dtype.ts";
 import { product } from "../../src/core/tensor/shape.ts";
 import { bytesOf } from "../../src/core/tensor/storage.ts";
-import type { Tensor } from "../../src/core/tensor/tensor.ts";
+import { tensor, type Tensor } from "../../src/core/tensor/tensor.ts";
 import { createArray, openArray } from "../../src/entries/zarr.ts";
 import { caseCount } from "../support/cases.ts";
 import { makeHome } from "../support/job-files.ts";
@@ -28,8 +28,12 @@ async function stored(random: Random, file: string, values: Tensor): Promise<Chu
   }
   const chunkShape = shape.map((dim) => 1 + random(dim + 2));
   const bytes = { name: "bytes", configuration: { endian: "big" } };
-  const codecs = [[], [], [bytes], ["crc32c"]][random(4)];
-  const array = await createArray(`${file}.zarr`, { dtype, shape, chunkShape, codecs });
+  const shards = { shards: chunkShape.map((dim) => dim * (1 + random(2))) };
+  const codecs = [[], [], [bytes], ["crc32c"], ["zstd"], ["blosc"], ["gzip"]][random(7)];
+  const array = await createArray(`${file}.zarr`, {
+    ...{ dtype, shape, chunkShape, codecs },
+    ...(random(3) === 0 && shards),
+  });
   if (random(5) > 0) await array.write(values);
   return random(3) === 0 ? array.slice([1, null]) : array;
 }
@@ -43,7 +47,10 @@ test("runs of rows are the rows of a box", async () => {
     const shape = Array.from({ length: 1 + random(3) }, () => 2 + random(8));
     const values = randomTensor(TYPES[random(TYPES.length)], shape, random);
     // Reads block, take promises, or do either.
-    const restore = setLimits({ FILES: { short: [0, 8, 1e9][random(3)], turn: random(2) } });
+    const restore = setLimits({
+      FILES: { short: [0, 8, 1e9][random(3)], turn: random(2) },
+      ZARR: { block: 8 + random(64) },
+    });
     try {
       const array = await stored(random, path.join(home, String(turn)), values);
       const start = array.shape.map((dim) => random(dim));
@@ -142,6 +149,51 @@ test("a chunk that cannot be read by ranges is opened once for all runs", async 
   ]);
   assert.deepEqual([...into], rows);
   assert.ok(gets.length <= 3, `${gets.length} reads of the store`);
+});
+
+test("a compressed chunk is read once for all of its runs, and of blosc only the blocks with rows of them", async () => {
+  const objects = new Map<string, Uint8Array>();
+  const gets: string[] = [];
+  const store = {
+    get: async (key: string) => {
+      gets.push(key);
+      return objects.get(key);
+    },
+    put: async (key: string, bytes: Uint8Array) => {
+      objects.set(key, bytes.slice());
+      return true;
+    },
+  };
+  const configuration = { cname: "zstd", clevel: 1, shuffle: "shuffle", blocksize: 512 };
+  const array = await createArray(store, {
+    ...{ dtype: "uint16", shape: [2048], chunkShape: [1024] },
+    codecs: [{ name: "blosc", configuration: { ...configuration, typesize: 2 } }],
+  });
+  const values = Uint16Array.from({ length: 2048 }, (_, i) => i >> 2);
+  await array.write(tensor("uint16", [2048], values));
+  // The third of the four blocks of the second chunk is damaged.
+  const chunk = objects.get("c/1") ?? assert.fail();
+  chunk.fill(255, new DataView(chunk.buffer).getUint32(16 + 2 * 4, true), -4);
+  const rows = (starts: readonly number[]) => {
+    const runs = { starts: Uint32Array.from(starts), counts: Uint32Array.from(starts, () => 1) };
+    const into = new Uint16Array(starts.length);
+    const read = array.readRows([0], [2048], runs, new Uint8Array(into.buffer));
+    return read.then(() => [...into]);
+  };
+  // The last row of the second list is the first of its block.
+  for (const sound of [
+    [0, 7, 500, 1023, 1024, 1030, 1279, 1500],
+    [0, 5, 1024, 1280],
+  ]) {
+    gets.length = 0;
+    assert.deepEqual(
+      await rows(sound),
+      sound.map((row) => row >> 2),
+    );
+    assert.deepEqual(gets.toSorted(), ["c/0", "c/1"]);
+  }
+  await assert.rejects(rows([1030, 1600]), { code: "malformed-file" });
+  await assert.rejects(array.read(), { code: "malformed-file" });
 });
 
 test("other code of the main thread runs during a long read of rows", async () => {

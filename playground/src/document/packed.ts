@@ -69,6 +69,7 @@ const refused = (text: string, sentence: string): Unpacked => ({
 /** Returns the uncompressed form of a link with or without `#`, and never throws. */
 export function unpacked(hash: string): Unpacked {
   const text = bare(hash);
+  if (text.length > LONGEST) return refused(text, `it has more than ${LONGEST} characters`);
   const [, version] = /^z(\d{1,9})\./.exec(text) ?? [];
   if (version === undefined) return { text, error: null };
   if (`z${version}.` !== PREFIX) {
@@ -77,6 +78,5 @@ export function unpacked(hash: string): Unpacked {
       `it begins with "z${version}.", a format that this page does not know; reload the page to get its newest version`,
     );
   }
-  if (text.length > LONGEST) return refused(text, `it has more than ${LONGEST} characters`);
   return known.get(text) ?? refused(text, "it has not been decompressed");
 }

@@ -53,10 +53,9 @@ export interface ModelOffer extends Offer {
 
 export function useFiles({ act, latest, edits, generation }: Session): Files {
   const [offer, setOffer] = useState<ModelOffer | null>(null);
-  const models = useModel();
+  const [model, setModel] = useState<OpenedModel | null>(null);
   // An offer belongs to one call, so the offer closes when a link opens another call.
   useEffect(() => setOffer(null), [generation]);
-  const onRefusal = (sentence: string): void => act({ do: "say", remarks: [sentence] });
   const take: Files["take"] = (choice, spot, remarks) => {
     setOffer(null);
     if (choice.kind === "node") {
@@ -89,9 +88,9 @@ export function useFiles({ act, latest, edits, generation }: Session): Files {
   const takeRead = async (opened: Opened, spot: Spot | null): Promise<void> => {
     const found = await read(opened);
     if (found === null) return;
-    if ("error" in found) return onRefusal(found.error);
+    if ("error" in found) return act({ do: "say", remarks: [found.error] });
     const own = modelIn(opened);
-    if (own !== null) models.setModel(own);
+    if (own !== null) setModel(own);
     return takeOffer({ ...found, model: own }, spot);
   };
   const takeFiles: TakeFiles = (files, spot) => takeRead({ files, state: latest() }, spot);
@@ -108,13 +107,9 @@ export function useFiles({ act, latest, edits, generation }: Session): Files {
     take,
     takeState,
     dismiss: () => setOffer(null),
-    ...models,
+    model,
+    setModel,
   };
-}
-
-function useModel(): Pick<Files, "model" | "setModel"> {
-  const [model, setModel] = useState<OpenedModel | null>(null);
-  return { model, setModel };
 }
 
 /** Returns the model among the opened files with all of them; null if the page cannot run one. */

@@ -10,6 +10,7 @@ import { dtypesOf, rolePosition } from "../../src/values/schema.ts";
 import { sizeOf } from "../../src/values/shape.ts";
 import type { State, TensorText } from "../../src/values/state.ts";
 import { withOperator } from "../../src/document/with-operator.ts";
+import { SEED } from "../support/sample.ts";
 import { states } from "./states.ts";
 
 const hasNoFaults = (state: State): boolean => explainState(state).faults.length === 0;
@@ -112,8 +113,8 @@ function ringOf(state: State): State[] {
 const hasBytes = ({ inputs }: State): boolean =>
   !inputs.some((input) => input?.values.some((text) => /\p{Surrogate}/u.test(text)));
 
-/** Small calls of any shapes, with batches, repeats and empty axes. The seed of the commit determines them. */
-export const SMALL_CALLS: readonly State[] = fc.sample(states, 2500).flatMap((state) => {
+/** Calls that can be run, made from an arbitrary state. */
+function callsFrom(state: State): State[] {
   const [data] = state.inputs;
   const indices = state.inputs[rolePosition(resolve(state), "indices")];
   // In operators by elements, data and indices have one rank.
@@ -121,7 +122,20 @@ export const SMALL_CALLS: readonly State[] = fc.sample(states, 2500).flatMap((st
   const changed = "input" in alike ? [alike.input] : [];
   const calls = [undefined, ...changed].map((one) => fitted(state, one));
   return [...calls, ...ringOf(state)].filter((call) => hasNoFaults(call) && hasBytes(call));
-});
+}
+
+/** Draws 2,500 states, and at most eight times as many, until five calls of each operator are found. */
+function smallCalls(): State[] {
+  const found: State[] = [];
+  const isRare = ({ name, domain }: OperatorVersion): boolean =>
+    found.filter((one) => one.op === name && one.domain === domain).length < 5;
+  for (let draws = 0; draws === 0 || (draws < 8 && operators().some(isRare)); draws++)
+    found.push(...fc.sample(states, { seed: SEED + draws, numRuns: 2500 }).flatMap(callsFrom));
+  return found;
+}
+
+/** Small calls of any shapes, with batches, repeats and empty axes. The seed of the commit determines them. */
+export const SMALL_CALLS: readonly State[] = smallCalls();
 
 /** Text with quotes and other characters that mean something in one of the languages. */
 export const WORDS = ["\"'\\", "\n\u2028\0", "${x}", "\ud800", "é\u{1f600}"];

@@ -129,7 +129,7 @@ const ROUTES: readonly (readonly [state: State, sentence: string])[] = [
   [call("ScatterElements", { axis: "1" }, [2, 3], [[2, 2], "0 1 1 -1"], [2, 2]),
     "Each number goes to the column its index names, in its own row. It replaces what was there."],
   [call("ScatterElements", {}, [2, 3, 4], [[1, 1, 1], "1"], [1, 1, 1]),
-    "Each number goes to the position its index names on axis 0, and keeps its place on the other axes. It replaces what was there."],
+    "Each number goes to the position its index names on axis 0, at its own place on the other axes. It replaces what was there."],
   [call("Gather", {}, [4, 3], [[3], "1 -1 1"], null),
     "Each row of the output comes from the row its index names. Two came from row 1."],
   [call("GatherND", { batch_dims: "1" }, [2, 3, 2], [[2, 1], "1 -1"], null),

@@ -106,7 +106,10 @@ export interface ChunkedArray extends ArrayType {
     into: Uint8Array,
     most?: number,
   ): Promise<void>;
-  /** Reads runs of rows of a box, one after another, into memory. A file is opened once for all runs. */
+  /**
+   * Reads runs of rows of a box, one after another, into memory. The runs are ascending. A file is opened once, and a
+   * compressed chunk decoded once, for all its runs.
+   */
   readRows(
     start: readonly number[],
     shape: readonly number[],

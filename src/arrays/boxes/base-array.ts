@@ -97,3 +97,35 @@ export function boxesOf(rows: CheckedRows): CheckedBox[] {
     bytes: bytes.subarray(place, (place += counts[i] * rowBytes)),
   }));
 }
+
+/** Divides runs at multiples of `height` rows of the array. The box of each part begins and ends with its runs. */
+export function bandsOf(rows: CheckedRows, height: number): CheckedRows[] {
+  const { start, shape, starts, counts, bytes, rowBytes } = rows;
+  const bands: { readonly first: number; end: number; starts: number[]; counts: number[] }[] = [];
+  let border = 0;
+  for (let i = 0; i < starts.length; i++) {
+    const end = start[0] + starts[i] + counts[i];
+    for (let row = start[0] + starts[i]; row < end;) {
+      if (row >= border) {
+        border = (Math.floor(row / height) + 1) * height;
+        bands.push({ first: row, end: row, starts: [], counts: [] });
+      }
+      const band = bands[bands.length - 1];
+      band.end = Math.min(end, border);
+      band.starts.push(row - band.first);
+      band.counts.push(band.end - row);
+      row = band.end;
+    }
+  }
+  let place = 0;
+  return bands.map((band) => ({
+    start: [band.first, ...start.slice(1)],
+    shape: [band.end - band.first, ...shape.slice(1)],
+    starts: Uint32Array.from(band.starts),
+    counts: Uint32Array.from(band.counts),
+    bytes: bytes.subarray(place, (place += sum(band.counts) * rowBytes)),
+    rowBytes,
+  }));
+}
+
+const sum = (counts: readonly number[]): number => counts.reduce((total, one) => total + one, 0);

@@ -18,7 +18,7 @@ import {
   type ChunkPart,
   type Place,
 } from "../boxes/boxes.ts";
-import { BaseArray, boxesOf } from "../boxes/base-array.ts";
+import { BaseArray, bandsOf, boxesOf } from "../boxes/base-array.ts";
 import type { Box } from "../boxes/grid.ts";
 import { inParallel } from "../boxes/parallel.ts";
 import { rangesOf } from "../boxes/runs.ts";
@@ -38,7 +38,13 @@ import { toMemory } from "./chunks/file-elements.ts";
 import { heldBytes } from "./chunks/held.ts";
 import { printJson, type JsonObject } from "./json.ts";
 import { nestedKeys, parseKey, printKey, type Codec, type Metadata } from "./metadata.ts";
-import { checkEncodable, makePipeline, mostStored, type Pipeline } from "./chunks/pipeline.ts";
+import {
+  checkEncodable,
+  decodedRows,
+  makePipeline,
+  mostStored,
+  type Pipeline,
+} from "./chunks/pipeline.ts";
 import { stagingOf, type Source, type ArrayStore } from "./stores/store.ts";
 
 /** The number and total size of the stored chunks. */
@@ -139,6 +145,28 @@ export class ZarrArray extends BaseArray implements PendingArray {
   }
 
   protected override async readRuns(rows: CheckedRows): Promise<void> {
+    const decoded = decodedRows(this.#pipeline);
+    const bands = bandsOf(rows, decoded ?? this.chunkShape[0]);
+    await inParallel(bands, this.store.concurrency, (band) =>
+      decoded === null ? this.#readRanges(band) : this.#readSpan(band),
+    );
+  }
+
+  /** Reads the box of all runs, so that its chunk is decoded once. */
+  async #readSpan({ start, shape, starts, counts, bytes, rowBytes }: CheckedRows): Promise<void> {
+    if (starts.length === 1) return this.readBox({ start, shape, bytes });
+    await this.#buffers.use(shape[0] * rowBytes, async (span) => {
+      await this.readBox({ start, shape, bytes: span });
+      for (let i = 0, place = 0; i < starts.length; i++) {
+        const run = span.subarray(starts[i] * rowBytes, (starts[i] + counts[i]) * rowBytes);
+        bytes.set(run, place);
+        place += run.length;
+      }
+    });
+  }
+
+  /** Reads each run with a request of its own, and opens a chunk once for the runs within it. */
+  async #readRanges(rows: CheckedRows): Promise<void> {
     const { start, shape, rowBytes, bytes } = rows;
     const at = start.map((from, axis) => Math.floor(from / this.chunkShape[axis]));
     const inside = start.map((from, axis) => from - at[axis] * this.chunkShape[axis]);

@@ -86,9 +86,9 @@ const readStored = (pipeline: Pipeline, source: Source, reading: Reading): Promi
 async function decompress(
   pipeline: Pipeline,
   source: Source,
-  { where, buffers }: Reading,
+  { where, buffers, box }: Reading,
 ): Promise<Uint8Array> {
-  const { compression, shards } = pipeline;
+  const { compression, shards, order, storedShape, width } = pipeline;
   const most = mostStored(pipeline);
   if (source.size > most) {
     const takes = `more than its elements can take (${most})`;
@@ -99,7 +99,12 @@ async function decompress(
   const allocate = (size: number): Uint8Array => buffers.allocate(size);
   const bytes = await readAll(source, allocate);
   const size = mostStored({ ...pipeline, compression: [] });
-  const before = { size, isExact: shards === null, allocate };
+  const isWhole = shards !== null || order !== null || product(box.shape) === 0;
+  const ends = box.start.map((one, axis) => one + box.shape[axis] - 1);
+  const needed: Decoded["needed"] = isWhole
+    ? undefined
+    : [offsetOf(box.start, storedShape) * width, (offsetOf(ends, storedShape) + 1) * width];
+  const before = { size, isExact: shards === null, allocate, needed };
   return decodeSteps(compression, bytes, before, where, (encoded) => {
     if (encoded.buffer !== source.bytes?.buffer) buffers.release(encoded);
   });
@@ -117,9 +122,11 @@ async function decodeSteps(
   release: Release = () => {},
 ): Promise<Uint8Array> {
   const { allocate } = decoded;
-  let { size, isExact } = decoded;
+  let { size, isExact, needed } = decoded;
   const steps = codecs.map((codec) => {
-    const step = { codec, size, isExact, allocate };
+    const step = { codec, size, isExact, allocate, needed };
+    // Only the result of the last step consists of elements.
+    needed = undefined;
     const fixed = codec.fixedSize(size);
     size = fixed ?? codec.mostEncoded(size);
     isExact &&= fixed !== null;

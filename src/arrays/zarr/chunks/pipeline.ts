@@ -50,6 +50,12 @@ export interface ShardIndex {
   readonly size: number;
 }
 
+/** Returns the number of rows that are decoded at once; null if nothing is compressed. */
+export function decodedRows({ compression, shape, shards }: Pipeline): number | null {
+  if (compression.length > 0) return shape[0];
+  return shards === null ? null : decodedRows(shards.inner);
+}
+
 type OwnCodecs = ReadonlyMap<string, OwnCodec>;
 
 /** The offset and the size, in an index, of an inner chunk that is not stored. */

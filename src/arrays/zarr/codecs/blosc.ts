@@ -153,7 +153,8 @@ async function decode(bytes: Uint8Array, decoded: Decoded): Promise<Uint8Array> 
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   const into = decoded.allocate(size);
   const scratch = new Uint8Array(blocksize);
-  for (let block = 0; block < blocks; block++) {
+  const [from, end] = decoded.needed ?? [0, size];
+  for (let block = Math.floor(from / blocksize); block * blocksize < end; block++) {
     const target = into.subarray(block * blocksize, (block + 1) * blocksize);
     const start = view.getUint32(HEADER + 4 * block, true);
     if (start < first || start >= bytes.length)

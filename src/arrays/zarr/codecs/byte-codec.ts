@@ -14,6 +14,8 @@ export interface Decoded {
   readonly isExact: boolean;
   /** Returns memory with arbitrary contents, which a decoder may use instead of new memory for its result. */
   allocate(size: number): Uint8Array;
+  /** The first byte that is needed, and the end of the needed bytes. The decoder may return others with any values. */
+  readonly needed?: readonly [start: number, end: number];
 }
 
 /** Frees the memory of unused bytes. */

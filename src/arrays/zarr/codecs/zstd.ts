@@ -103,6 +103,8 @@ async function decodeFrame(frame: Uint8Array, decoded: Decoded): Promise<Uint8Ar
   if (zlib !== null) {
     const room = size + MAX_BLOCK;
     const options = { chunkSize: room, maxOutputLength: room };
+    // Another thread would take as long to start as a block of blosc to decode.
+    if (size <= ZARR.block) return zlib.zstdDecompressSync(frame, options);
     return byCallback((done) => zlib.zstdDecompress(frame, options, done));
   }
   const stream = streamOfPlatform();
@@ -146,6 +148,7 @@ type Callback = (error: Error | null, result: Uint8Array) => void;
 interface ZstdOfNode {
   createZstdCompress(options: object): Transform;
   zstdDecompress(bytes: Uint8Array, options: object, done: Callback): void;
+  zstdDecompressSync(bytes: Uint8Array, options: object): Uint8Array;
   readonly constants: { ZSTD_c_compressionLevel: number; ZSTD_c_checksumFlag: number };
 }
 
