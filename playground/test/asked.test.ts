@@ -6,22 +6,14 @@ import type { Page } from "playwright-core";
 import { toHash } from "../src/document/hash.ts";
 import { PRESETS } from "../src/examples/presets.ts";
 import { packed } from "../src/writing/pack-link.ts";
-import { cellsOf, chooseExample, showState, SUM, useSite } from "./support/page.ts";
+import { cellsOf, chooseExample, showState, SUM, typeAt, undo, useSite } from "./support/page.ts";
 
 const site = useSite();
 
 const QUESTION = "!ask=Why%20is%20row%201%20not%2080%3F";
 const COMPARED = "!float32:4,3:1*12";
 
-async function typeAt(page: Page, cell: string, text: string): Promise<void> {
-  await page.focus(cell);
-  await page.keyboard.type(text);
-  await page.keyboard.press("Enter");
-}
-
 const noteOf = (page: Page): Promise<string> => page.locator(".title-line p").innerText();
-
-const undo = (page: Page): Promise<void> => page.getByRole("button", { name: "undo" }).click();
 
 const isWritten = (page: Page, end: string): Promise<void> =>
   page.waitForURL((url) => url.hash.endsWith(end));

@@ -2,12 +2,10 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { equals, explain, run, tensor, zeros, type Tensor } from "ndscatter";
+import { equals, run, tensor, zeros, type Tensor } from "ndscatter";
 import type { Page } from "playwright-core";
-import { fromHash } from "../src/document/hash.ts";
 import { PRESETS } from "../src/examples/presets.ts";
 import { readState } from "../src/document/read-state.ts";
-import type { State } from "../src/values/state.ts";
 import { cellsOf, chooseExample, SUM, useSite } from "./support/page.ts";
 import { sentenceOf } from "./support/refused.ts";
 import { shownAs } from "./support/values.ts";
@@ -149,24 +147,6 @@ test("a gather shows where each element comes from, and which elements read one"
   assert.deepEqual(await cellsOf(page, "output"), ["2", "3", "", "", "", ""]);
 });
 
-test("a value is edited in place, and the output follows", async () => {
-  await using opened = await site.open(SUM);
-  const { page } = opened;
-  await page.focus("#cell-2-0");
-  await page.keyboard.type("0.1");
-  await page.keyboard.press("Enter");
-  const updates = tensor("float32", [3, 3], [0.1, 20, 30, 40, 50, 60, 70, 80, 90]);
-  const node = { op: "ScatterND", opset: 18, attributes: { reduction: "add" } };
-  const [expected] = run(node, [DATA, INDICES, updates]);
-  assert.ok(equals(shownAs(expected, await cellsOf(page, "output")), expected));
-  // Enter went one row down; Escape leaves the value as it is.
-  assert.equal(await page.evaluate(() => document.activeElement?.id), "cell-2-3");
-  await page.keyboard.type("9");
-  await page.keyboard.press("Escape");
-  assert.deepEqual(await cellsOf(page, 2), flat([0.1, 20, 30, 40, 50, 60, 70, 80, 90]));
-  assert.equal(await page.evaluate(() => document.activeElement?.id), "cell-2-3");
-});
-
 test("a second click on a cell edits it; the first is for its story", async () => {
   await using opened = await site.open(SUM);
   const { page } = opened;
@@ -211,55 +191,6 @@ test("a shape that does not fit is marked at its dimension, the last picture sta
   assert.equal(await page.locator(".stale").count(), 0);
 });
 
-test("an index out of range, and a value that is no number, are marked at their cells", async () => {
-  await using opened = await site.open(SUM);
-  const { page } = opened;
-  await page.focus("#cell-1-2");
-  await page.keyboard.type("7");
-  await page.keyboard.press("Tab");
-  const invalid = page.locator("td[aria-invalid=true]");
-  assert.deepEqual(await invalid.evaluateAll((cells) => cells.map(({ id }) => id)), ["cell-1-2"]);
-  assert.equal(
-    await page.locator(".story .faults p").first().innerText(),
-    sentenceOf("index-out-of-range", { op: "ScatterND", opset: 18 }, [
-      DATA,
-      tensor("int64", [3, 1], [1, -1, 7]),
-      UPDATES,
-    ]),
-  );
-  await page.focus("#cell-0-0");
-  await page.keyboard.type("many");
-  await page.keyboard.press("Enter");
-  assert.deepEqual(await invalid.evaluateAll((cells) => cells.map(({ id }) => id)), [
-    "cell-1-2",
-    "cell-0-0",
-  ]);
-  assert.match(await page.locator(".story").innerText(), /many/);
-});
-
-test("the player shows the output after each update", async () => {
-  await using opened = await site.open(SUM);
-  const { page } = opened;
-  const node = { op: "ScatterND", opset: 18, attributes: { reduction: "add" } };
-  const { story } = explain(node, [DATA, INDICES, UPDATES]);
-  assert.ok(story?.kind === "scatter");
-  for (const step of [0, 1, 2, 3]) {
-    await page.fill(".player input[type=range]", String(step));
-    assert.deepEqual(await cellsOf(page, "output"), flat(story.after(step).toArray()));
-    assert.equal(await page.locator(".player output").innerText(), `${step} of 3 updates`);
-  }
-  await page.getByRole("button", { name: "one step back" }).click();
-  assert.match(await page.locator(".story .title").innerText(), /update 2 of 3/);
-  await page.selectOption(".speed select", "60");
-  await page.fill(".player input[type=range]", "0");
-  await page.locator(".play").click();
-  await page.waitForFunction(
-    () => document.querySelector(".player output")?.textContent === "3 of 3 updates",
-  );
-  assert.deepEqual(await cellsOf(page, "output"), flat(story.after(3).toArray()));
-  assert.equal(await page.locator(".play").getAttribute("aria-label"), "play");
-});
-
 test("a version takes away what it does not have, and says why", async () => {
   await using opened = await site.open(
     "ai.onnx/ScatterND/18;reduction=add;bfloat16:2:1,2;int64:1,1:0;bfloat16:1:3",
@@ -302,28 +233,6 @@ test("attributes and data types are chosen, and the errors of attributes are bes
   await page.selectOption('[aria-label="data type of data"]', "int8");
   assert.equal(await page.getByLabel("data type of updates").inputValue(), "int8");
   assert.deepEqual(await cellsOf(page, "output"), ["1", "9", "8", "4"]);
-});
-
-test("the address holds the state: a link and a reload give it back", async () => {
-  await using opened = await site.open(SUM);
-  const { page } = opened;
-  await page.focus("#cell-0-0");
-  await page.keyboard.type("5");
-  await page.keyboard.press("Enter");
-  await page.waitForURL(/float32:4,3:5,/);
-  const found = fromHash(new URL(page.url()).hash);
-  assert.ok("state" in found);
-  const expected: State["inputs"][number] = {
-    dtype: "float32",
-    shape: [4, 3],
-    values: flat([5, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3]),
-  };
-  assert.deepEqual(found.state.inputs[0], expected);
-  const before = await cellsOf(page, "output");
-  assert.equal(before[0], "5");
-  await page.reload();
-  await page.waitForSelector("td[data-element]");
-  assert.deepEqual(await cellsOf(page, "output"), before);
 });
 
 test("text that is entered becomes the tensor; text that is no tensor shows why", async () => {

@@ -5,6 +5,7 @@ import { test } from "node:test";
 import { tensor } from "ndscatter";
 import { writeNpy } from "ndscatter/npy";
 import type { Locator, Page } from "playwright-core";
+import { hiderOf } from "./support/access.ts";
 import { cellsOf, SUM, useSite } from "./support/page.ts";
 import { sampleOf } from "./support/sample.ts";
 
@@ -120,6 +121,9 @@ const VISITS: Readonly<Record<string, (page: Page) => Promise<void>>> = {
     await panel.locator("textarea").fill("[[0,0,0],[0,0,0],[0,0,0],[0,0,0]]");
     await panel.getByRole("button", { name: "Compare" }).tap();
     await panel.locator(".why-verdict").waitFor();
+    // The first cell that differs, and its story, are seen beside the panel.
+    for (const seen of ["#cell-output-3.other", ".story .result"])
+      assert.equal(await page.locator(seen).first().evaluate(hiderOf), "");
     await panel.getByRole("button", { name: "Close" }).tap();
     await panel.waitFor({ state: "detached" });
     await checkFree(page);
@@ -217,6 +221,26 @@ test("a press in the border of a dialog, or on its text, does not close it", asy
   assert.equal(await dialog.count(), 1);
   await page.mouse.click(5, 5);
   assert.equal(await dialog.count(), 0);
+});
+
+test("a closed story ends with a whole line, and of several errors a fix is in sight", async () => {
+  const wrong = SUM.replace("1,-1,1", "9223372036854775807,-9,1");
+  for (const hash of [SUM, wrong]) {
+    await using opened = await site.open(hash, { viewport: SCREENS[0] });
+    const { page } = opened;
+    const fix = page.getByRole("button", { name: "clamp all 2" });
+    if (hash === wrong) await fix.waitFor();
+    const cut = await page.locator("aside").evaluate((aside) => {
+      const range = document.createRange();
+      range.selectNodeContents(aside.querySelector(".story") ?? aside);
+      const end = aside.getBoundingClientRect().top + aside.clientTop + aside.clientHeight;
+      return [...range.getClientRects()].filter(
+        ({ top, bottom, height }) => height < 25 && top < end - 1 && bottom > end + 3,
+      ).length;
+    });
+    assert.equal(cut, 0);
+    if (hash === wrong) assert.equal(await fix.evaluate(hiderOf), "");
+  }
 });
 
 test("the opened story is no taller than its text, so the cells above it stay in sight", async () => {

@@ -7,7 +7,7 @@ import { explain, run, tensor } from "ndscatter";
 import type { Page } from "playwright-core";
 import { fromHash } from "../src/document/hash.ts";
 import { readState } from "../src/document/read-state.ts";
-import { cellsOf, chooseExample, SUM, useSite } from "./support/page.ts";
+import { cellsOf, chooseExample, SUM, typeAt, useSite } from "./support/page.ts";
 
 const site = useSite();
 
@@ -25,34 +25,6 @@ function outputOf(hash: string): string[] {
   const { node, inputs } = readState(found.state);
   return [run(node, inputs)[0].toArray()].flat(9).map(String);
 }
-
-async function typeAt(page: Page, cell: string, text: string): Promise<void> {
-  await page.focus(cell);
-  await page.keyboard.type(text);
-  await page.keyboard.press("Enter");
-}
-
-test("undo and redo by buttons and by keys", async () => {
-  await using opened = await site.open(SUM);
-  const { page } = opened;
-  const undo = page.getByRole("button", { name: "undo" });
-  const redo = page.getByRole("button", { name: "redo" });
-  assert.ok((await undo.isDisabled()) && (await redo.isDisabled()));
-  const first = await cellsOf(page, "output");
-  await typeAt(page, "#cell-0-0", "5");
-  await typeAt(page, "#cell-0-1", "6");
-  const last = await cellsOf(page, "output");
-  assert.deepEqual(last.slice(0, 2), ["5", "6"]);
-  await undo.click();
-  assert.deepEqual((await cellsOf(page, "output")).slice(0, 2), ["5", "0"]);
-  await page.focus("#cell-output-0");
-  await page.keyboard.press("Control+z");
-  assert.deepEqual(await cellsOf(page, "output"), first);
-  await page.keyboard.press("Control+Shift+z");
-  await redo.click();
-  assert.deepEqual(await cellsOf(page, "output"), last);
-  assert.ok(await redo.isDisabled());
-});
 
 test("Space plays, arrows step, and the picture of each step is that of the library", async () => {
   await using opened = await site.open(SUM);
@@ -74,12 +46,19 @@ test("Space plays, arrows step, and the picture of each step is that of the libr
   assert.equal(await page.locator("[data-tensor=output] td[class*=hue-]").count(), 3);
   assert.equal(await page.locator(".wire:not(.off)").count(), 1);
   await page.keyboard.press("ArrowLeft");
-  assert.deepEqual(await cellsOf(page, "output"), [story.after(0).toArray()].flat(2).map(String));
+  assert.equal(await at.innerText(), "0 of 3 updates");
   await page.selectOption(".speed select", "60");
   await page.keyboard.press(" ");
   await page.waitForFunction(
     () => document.querySelector(".player output")?.textContent === "3 of 3 updates",
   );
+  for (const step of [0, 1, 2, 3]) {
+    await page.fill(".player input", String(step));
+    const shown: string[] = [story.after(step).toArray()].flat(2).map(String);
+    assert.deepEqual(await cellsOf(page, "output"), shown);
+  }
+  await page.getByRole("button", { name: "one step back" }).click();
+  assert.match(await page.locator(".story .title").innerText(), /update 2 of 3/);
 });
 
 test("an update of one cell has its tab, and the output of a gather gets it when the element is read", async () => {
@@ -174,38 +153,6 @@ test("nothing plays by itself: a visit begins with the finished picture", async 
   const shown = page.locator(".player output");
   await page.waitForTimeout(1500);
   assert.equal(await shown.innerText(), "3 updates");
-});
-
-test("an error comes with what mends it, in one click", async () => {
-  await using opened = await site.open(SUM);
-  const { page } = opened;
-  await typeAt(page, "#cell-1-0", "7");
-  const fixes = page.locator(".fixes button");
-  await fixes.first().waitFor();
-  assert.deepEqual(
-    (await fixes.allInnerTexts()).filter((label) => /clamp|data/.test(label)).length >= 2,
-    true,
-  );
-  await page.getByRole("button", { name: "clamp to 3" }).click();
-  assert.equal((await cellsOf(page, 1))[0], "3");
-  assert.equal(await page.locator(".stage.failing").count(), 0);
-});
-
-test("what another runtime gave is compared, and its cells are marked", async () => {
-  await using opened = await site.open(SUM.replace("reduction=add;", ""));
-  const { page } = opened;
-  await page.getByRole("button", { name: "Compare" }).click();
-  const panel = page.locator(".why");
-  // The first update of row 1 has won.
-  await panel.locator("textarea").fill("[[0,0,0],[10,20,30],[2,2,2],[40,50,60]]");
-  await panel.getByRole("button", { name: "Compare" }).click();
-  await page.locator("#cell-output-3.other").waitFor();
-  const marked = await page.$$eval("td.other", (cells) => cells.map(({ id }) => id));
-  assert.deepEqual(marked, ["cell-output-3", "cell-output-4", "cell-output-5"]);
-  assert.match(await panel.innerText(), /3 of 12 cells differ/);
-  assert.match(await panel.innerText(), /first/);
-  await panel.getByRole("button", { name: "Close", exact: true }).first().click();
-  assert.equal(await page.locator("td.other").count(), 0);
 });
 
 test("pairs of examples have a toggle in place", async () => {

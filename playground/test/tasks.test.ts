@@ -5,6 +5,7 @@ import { test } from "node:test";
 import { tensor } from "ndscatter";
 import { writeNpy } from "ndscatter/npy";
 import type { BrowserContextOptions, Locator, Page } from "playwright-core";
+import { hiderOf } from "./support/access.ts";
 import { drop, type Dropped } from "./support/drop.ts";
 import { loopModel, mixedModel } from "./support/models.ts";
 import { cellsOf, PHONE, SUM, useSite, type Opened } from "./support/page.ts";
@@ -57,19 +58,6 @@ class Person {
       assert.equal(await part.evaluate(hiderOf), "", String(answer));
     }
   }
-}
-
-/** Returns what covers or cuts off a part of the page; empty if all of it is seen. Runs in the page. */
-function hiderOf(part: Element): string {
-  const { left, right, top, bottom } = part.getBoundingClientRect();
-  if (left < 0 || top < 0 || right > innerWidth || bottom > innerHeight) return "the window";
-  // Bubbles let clicks through, and nothing is above them.
-  if (getComputedStyle(part).pointerEvents === "none") return "";
-  for (const at of [0.1, 0.5, 0.9]) {
-    const found = document.elementFromPoint(left + (right - left) * at, top + (bottom - top) * at);
-    if (found !== null && !part.contains(found) && !found.contains(part)) return found.outerHTML;
-  }
-  return "";
 }
 
 interface Task {
@@ -167,6 +155,8 @@ const TASKS: readonly Task[] = [
         marked,
         [3, 4, 5].map((element) => `cell-output-${element}`),
       );
+      await person.click(person.button("Close"));
+      assert.equal(await person.page.locator("td.other").count(), 0);
     },
   },
   {
@@ -191,10 +181,11 @@ const TASKS: readonly Task[] = [
     async by(person, { page }) {
       await person.click("#cell-1-2");
       await person.press("7", "Enter");
-      await person.sees(
-        page.locator(".bubble", { hasText: "but axis 0 of data [4, 3] takes -4 to 3" }),
-      );
-      await person.sees(person.button("make data [8, 3]"));
+      const sentence = "indices[2, 0] is 7, but axis 0 of data [4, 3] takes -4 to 3";
+      await person.sees(page.locator(".bubble", { hasText: sentence }));
+      await person.sees(`ScatterND-18: ${sentence}`, person.button("make data [8, 3]"));
+      const invalid = await page.$$eval("td[aria-invalid=true]", (all) => all.map(({ id }) => id));
+      assert.deepEqual(invalid, ["cell-1-2"]);
       await person.click(person.button("clamp to 3"));
       await page.locator(".stage:not(.failing)").waitFor();
       assert.deepEqual(await cellsOf(page, 1), ["1", "-1", "3"]);

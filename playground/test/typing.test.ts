@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Page } from "playwright-core";
+import { visible } from "../src/values/visible.ts";
 import { cellsOf, PHONE, useSite } from "./support/page.ts";
 
 const site = useSite();
@@ -242,6 +243,8 @@ test("marks of writing direction are shown as escapes", async () => {
   assert.ok(!/[\u202a-\u202e]/.test(shown), shown);
   await page.hover("#cell-output-0");
   assert.match(await page.locator(".story .title").innerText(), /a\\u202e12/);
+  // The arrow between two Hebrew texts points to the right, as in English.
+  assert.equal(visible('"א" → "ב"'), '\u200e"א"\u200e → \u200e"ב"\u200e');
 });
 
 test("another operator keeps the numbers, and undo restores the call", async () => {

@@ -5,15 +5,9 @@ import { test } from "node:test";
 import type { Page } from "playwright-core";
 import { fromHash } from "../src/document/hash.ts";
 import { PRESETS } from "../src/examples/presets.ts";
-import { cellsOf, chooseExample, SUM, useSite } from "./support/page.ts";
+import { cellsOf, chooseExample, SUM, typeAt, undo, useSite } from "./support/page.ts";
 
 const site = useSite();
-
-async function typeAt(page: Page, cell: string, text: string): Promise<void> {
-  await page.focus(cell);
-  await page.keyboard.type(text);
-  await page.keyboard.press("Enter");
-}
 
 const dataAt = async (page: Page): Promise<string> => (await cellsOf(page, 0)).join(" ");
 
@@ -111,24 +105,6 @@ test("an operator comes back with its tensors, and says so", async () => {
   );
 });
 
-test("a link on the page is followed, and Back shows the call before it", async () => {
-  await using opened = await site.open(SUM);
-  const { page } = opened;
-  await typeAt(page, "#cell-0-0", "5");
-  await page.waitForURL(/float32:4,3:5,/);
-  await page.evaluate(
-    (hash) => {
-      location.hash = hash;
-    },
-    SUM.replace("0*3,", "9*3,"),
-  );
-  await page.waitForFunction(() => document.querySelector("#cell-0-0")?.textContent === "9");
-  await page.goBack();
-  await page.waitForFunction(() => document.querySelector("#cell-0-0")?.textContent === "5");
-  assert.equal(await dataAt(page), "5 0 0 1 1 1 2 2 2 3 3 3");
-});
-
-const undo = (page: Page): Promise<void> => page.getByRole("button", { name: "undo" }).click();
 const redo = (page: Page): Promise<void> => page.getByRole("button", { name: "redo" }).click();
 
 test("undo and redo outlive a reload, over edits, a shape and an example", async () => {

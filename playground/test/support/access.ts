@@ -52,6 +52,19 @@ export function cutControls(): string[] {
     .map(({ one, box }) => `${one.tagName} ${one.textContent ?? ""}: ${box.left} to ${box.right}`);
 }
 
+/** What covers or cuts off a part of the page; empty if all of it is seen. */
+export function hiderOf(part: Element): string {
+  const { left, right, top, bottom } = part.getBoundingClientRect();
+  if (left < 0 || top < 0 || right > innerWidth || bottom > innerHeight) return "the window";
+  // Bubbles let clicks through, and nothing is above them.
+  if (getComputedStyle(part).pointerEvents === "none") return "";
+  for (const at of [0.1, 0.5, 0.9]) {
+    const found = document.elementFromPoint(left + (right - left) * at, top + (bottom - top) * at);
+    if (found !== null && !part.contains(found) && !found.contains(part)) return found.outerHTML;
+  }
+  return "";
+}
+
 /** What moves by itself. */
 export function moving(): string[] {
   const still = (text: string): boolean => text.split(", ").every((part) => parseFloat(part) === 0);

@@ -93,6 +93,16 @@ export function useSite(): Site {
 export const cellsOf = (page: Page, tensor: number | "output"): Promise<string[]> =>
   page.$$eval(`[data-tensor="${tensor}"] td[data-element]`, textsOf);
 
+/** Enters a value in a cell, by keys. */
+export async function typeAt(page: Page, cell: string, text: string): Promise<void> {
+  await page.focus(cell);
+  await page.keyboard.type(text);
+  await page.keyboard.press("Enter");
+}
+
+export const undo = (page: Page): Promise<void> =>
+  page.getByRole("button", { name: "undo" }).click();
+
 /** Chooses an example by its id, as a user does. */
 export async function chooseExample(page: Page, id: string): Promise<void> {
   await page.getByRole("button", { name: "Examples" }).click();
