@@ -66,7 +66,7 @@ export function cropOf(
     const batchesOf = ({ shape }: Tensor): string => String(shape.slice(0, batchDims));
     if (batchesOf(data) !== batchesOf(indices)) return null;
     const layout = LAYOUTS[op]?.(indices.shape, axis, batchDims) ?? null;
-    return layout === null ? null : partOf(data, indices, updates ?? null, layout, at);
+    return layout === null ? null : partOf({ data, indices, updates, layout }, at);
   });
   if (found === null || "error" in found) return null;
   const inputs = version.inputs.map((schema, position) => {
@@ -156,29 +156,25 @@ const LAYOUTS: Readonly<Record<string, LayoutOf | undefined>> = {
   Gather: ofSlices,
 };
 
-function partOf(
-  data: Tensor,
-  indices: Tensor,
-  updates: Tensor | null,
-  layout: Layout,
-  at: readonly number[] | null,
-): Part | null {
+/** A call of any size. Gathers have no updates. */
+interface Whole {
+  readonly data: Tensor;
+  readonly indices: Tensor;
+  readonly updates: Tensor | undefined;
+  readonly layout: Layout;
+}
+
+function partOf(whole: Whole, at: readonly number[] | null): Part | null {
+  const { data, updates, layout } = whole;
   const { grid, k, axis, shared } = layout;
   const isLike = shared.every((d) => grid[d] <= data.shape[d]);
   if (!isLike || axis + k > data.shape.length) return null;
-  const cell = at && (updates === null ? readBy(at, data, indices, layout) : { at, position: -1 });
-  const found = censusOf(data, indices, updates !== null, layout, cell);
+  const cell = at && (updates === undefined ? readBy(at, whole) : { at, position: -1 });
+  const found = censusOf(whole, cell);
   for (let [along, most] = layout.most; ; most = Math.floor(most / 2)) {
-    const part = croppedTo(
-      keptOf(found, grid, shared, [along, most]),
-      data,
-      indices,
-      updates,
-      layout,
-      cell?.at ?? [],
-    );
+    const part = croppedTo(keptOf(found, grid, shared, [along, most]), whole, cell?.at ?? []);
     if (most === 1 || part.tensors.data.size <= MOST_ELEMENTS) {
-      return { ...part, remarks: [countsOf(found, updates !== null, layout), ...part.remarks] };
+      return { ...part, remarks: [countsOf(found, whole), ...part.remarks] };
     }
   }
 }
@@ -190,12 +186,8 @@ interface Cell {
 }
 
 /** Finds the tuple that reads a cell of the output. The tuple's own coordinates in data depend on its indices. */
-function readBy(
-  at: readonly number[],
-  data: Tensor,
-  indices: Tensor,
-  { grid, k, hasTuples, axis, shared }: Layout,
-): Cell {
+function readBy(at: readonly number[], { data, indices, layout }: Whole): Cell {
+  const { grid, k, hasTuples, axis, shared } = layout;
   const isLike = at.length === grid.length && grid.length === data.shape.length;
   if (isLike)
     return {
@@ -214,14 +206,9 @@ function readBy(
 }
 
 /** Groups the tuples. Several reads of one element are valid, so only scatters have shared targets. */
-function censusOf(
-  data: Tensor,
-  indices: Tensor,
-  isScatter: boolean,
-  layout: Layout,
-  cell: Cell | null,
-): Census {
+function censusOf({ data, indices, updates, layout }: Whole, cell: Cell | null): Census {
   const { grid, k, axis, shared } = layout;
+  const isScatter = updates !== undefined;
   const strides = grid.map((_, d) => sizeOf(grid.slice(d + 1)));
   const axes = data.shape.flatMap((size, d) =>
     shared.includes(d) || (d >= axis && d < axis + k) ? [{ size, d }] : [],
@@ -262,12 +249,10 @@ function keptOf(
 
 function croppedTo(
   kept: readonly (readonly number[])[],
-  data: Tensor,
-  indices: Tensor,
-  updates: Tensor | null,
-  { grid, k, hasTuples, axis, shared }: Layout,
+  { data, indices, updates, layout }: Whole,
   at: Cell["at"],
 ) {
+  const { grid, k, hasTuples, axis, shared } = layout;
   const part = taken(reshaped(indices, [...grid, k]), [...kept, null]);
   const values = first(part.size, part.size).map((position) => numberAt(part, position));
   const axes = first(k, k).map(
@@ -302,8 +287,8 @@ function croppedTo(
   };
 }
 
-function countsOf(found: Census, isScatter: boolean, { grid, what }: Layout): string {
+function countsOf(found: Census, { updates, layout: { grid, what } }: Whole): string {
   const targets = `${found.shared.length.toLocaleString("en")} share a target`;
   const bad = outOfRange(found.bad, sizeOf(grid), what);
-  return `${isScatter ? `${bad} and ${targets}` : bad}; these come first.`;
+  return `${updates === undefined ? bad : `${bad} and ${targets}`}; these come first.`;
 }

@@ -5,18 +5,18 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { operators } from "ndscatter";
 import { resolve } from "ndscatter/operators";
-import { withDType } from "../../src/document/edit.ts";
 import { PRESETS } from "../../src/examples/presets.ts";
 import { readState, explainState } from "../../src/document/read-state.ts";
-import type { State } from "../../src/values/state.ts";
 import { withOperator } from "../../src/document/with-operator.ts";
-import { operatorGroups } from "../../src/values/schema.ts";
 import { states } from "./states.ts";
 import { sentenceOf } from "../support/refused.ts";
-import { dtypesOf } from "../../src/values/schema.ts";
+import { dtypesOf, operatorGroups } from "../../src/values/schema.ts";
 import { stateOf } from "../support/states.ts";
 
 const ADD = stateOf("ai.onnx/ScatterND/18;reduction=add;bfloat16:2:1,2;int64:1,1:0;bfloat16:1:5");
+const PLAIN = stateOf("ai.onnx/ScatterND/18;float32:2:1,2;int64:1,1:0;float32:1:5");
+const ND_UPDATE = { domain: "openvino", op: "ScatterNDUpdate", opset: 15 } as const;
+const onnx = (op: string, opset: number) => ({ domain: "ai.onnx", op, opset }) as const;
 
 test("an older version without the attribute", () => {
   const { state, remarks } = withOperator(ADD, { ...ADD, opset: 13 });
@@ -70,19 +70,8 @@ test("an unknown operator, domain or version changes nothing", () => {
 });
 
 test("a sibling of another domain keeps the tensors", () => {
-  const plain: State = {
-    ...ADD,
-    attributes: {},
-    inputs: ADD.inputs.map(
-      (input) => input && { ...input, dtype: input.dtype === "int64" ? "int64" : "float32" },
-    ),
-  };
-  const { state, remarks } = withOperator(plain, {
-    domain: "openvino",
-    op: "ScatterNDUpdate",
-    opset: 15,
-  });
-  assert.deepEqual(state.inputs, plain.inputs);
+  const { state, remarks } = withOperator(PLAIN, ND_UPDATE);
+  assert.deepEqual(state.inputs, PLAIN.inputs);
   assert.deepEqual(remarks, []);
 });
 
@@ -92,14 +81,8 @@ for (const [word, other] of [
   ["max", "max"],
 ] as const) {
   test(`${word} is called ${other} in OpenVINO, and back`, () => {
-    const square = {
-      ...ADD,
-      attributes: { reduction: word },
-      inputs: ADD.inputs.map(
-        (input) => input && withDType(input, input.dtype === "int64" ? "int64" : "float32"),
-      ),
-    };
-    const there = withOperator(square, { domain: "openvino", op: "ScatterNDUpdate", opset: 15 });
+    const square = { ...PLAIN, attributes: { reduction: word } };
+    const there = withOperator(square, ND_UPDATE);
     assert.deepEqual(there.state.attributes, { reduction: other });
     assert.deepEqual(
       there.remarks,
@@ -110,25 +93,14 @@ for (const [word, other] of [
 }
 
 test("a reduction that the other operator lacks is left out", () => {
-  const state: State = {
-    domain: "openvino",
-    op: "ScatterNDUpdate",
-    opset: 15,
-    attributes: { reduction: "sub" },
-    inputs: ADD.inputs.map(
-      (input) => input && withDType(input, input.dtype === "int64" ? "int64" : "float32"),
-    ),
-  };
+  const state = { ...PLAIN, ...ND_UPDATE, attributes: { reduction: "sub" } };
   const { state: there, remarks } = withOperator(state, ADD);
   assert.deepEqual(there.attributes, {});
   assert.match(remarks[0], /: reduction .* "sub", so reduction = sub is left out$/);
 });
 
 test("a gather from a scatter loses the updates; a scatter from a gather gets zeros of the right shape", () => {
-  const gathered = withOperator(
-    { ...ADD, attributes: {} },
-    { domain: "ai.onnx", op: "GatherND", opset: 13 },
-  );
+  const gathered = withOperator({ ...ADD, attributes: {} }, onnx("GatherND", 13));
   assert.deepEqual(gathered.state.inputs, ADD.inputs.slice(0, 2));
   assert.deepEqual(gathered.remarks, ["GatherND has no input updates, so it is left out"]);
   const scattered = withOperator(gathered.state, ADD);
@@ -139,41 +111,23 @@ test("an axis that is an attribute becomes an input, and back", () => {
   const square = stateOf(
     "ai.onnx/ScatterElements/18;axis=1;float32:1,2:1,2;int64:1,1:0;float32:1,1:5",
   );
-  const there = withOperator(square, {
-    domain: "openvino",
-    op: "ScatterElementsUpdate",
-    opset: 12,
-  });
-  assert.deepEqual(there, {
-    state: {
-      domain: "openvino",
-      op: "ScatterElementsUpdate",
-      opset: 12,
-      attributes: {},
-      inputs: [...square.inputs, { dtype: "int64", shape: [], values: ["1"] }],
-    },
-    remarks: [],
-  });
+  const update = { domain: "openvino", op: "ScatterElementsUpdate", opset: 12 } as const;
+  const there = withOperator(square, update);
+  const inputs = [...square.inputs, { dtype: "int64", shape: [], values: ["1"] }];
+  assert.deepEqual(there, { state: { ...update, attributes: {}, inputs }, remarks: [] });
   assert.deepEqual(withOperator(there.state, square), { state: square, remarks: [] });
 });
 
 test("an axis that is no number is left out, and quoted as it was typed", () => {
   const state = stateOf("openvino/Gather/8;bfloat16:2:1,2;int64:1,1:0;int64::x");
-  const { state: there, remarks } = withOperator(state, {
-    domain: "ai.onnx",
-    op: "Gather",
-    opset: 13,
-  });
+  const { state: there, remarks } = withOperator(state, onnx("Gather", 13));
   assert.deepEqual(there.attributes, {});
   const own = sentenceOf("attribute", { op: "Gather", opset: 13, attributes: { axis: "x" } }, []);
   assert.deepEqual(remarks, [`${own}, so axis = x is left out`]);
 });
 
 test("shapes that another operator cannot have give way to an example of it", () => {
-  const { state, remarks } = withOperator(
-    { ...ADD, attributes: {} },
-    { domain: "ai.onnx", op: "ScatterElements", opset: 11 },
-  );
+  const { state, remarks } = withOperator({ ...ADD, attributes: {} }, onnx("ScatterElements", 11));
   assert.deepEqual([state.op, state.opset], ["ScatterElements", 11]);
   assert.deepEqual(explainState(state).faults, []);
   assert.match(remarks[0], /^ScatterElements-11 cannot be run on these shapes/);
@@ -190,8 +144,7 @@ test("of the user's own call every operator keeps the data, in shapes that fit",
     assert.deepEqual(state.inputs[0], own.inputs[0], op);
     assert.deepEqual(readState(state).faults, [], op);
   }
-  const elements = { domain: "ai.onnx", op: "ScatterElements", opset: 18 } as const;
-  const there = withOperator(own, elements, true);
+  const there = withOperator(own, onnx("ScatterElements", 18), true);
   assert.deepEqual(there.state.inputs.slice(1), [
     own.inputs[1],
     { dtype: "float32", shape: [2, 1], values: ["1", "4"] },

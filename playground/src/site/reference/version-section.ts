@@ -12,13 +12,7 @@ import { folded, heading, type Entry } from "../layout.ts";
 import { inline, table } from "../documents/markdown.ts";
 import { shapeRules } from "./shape-rules.ts";
 
-interface Part {
-  readonly id: string;
-  readonly title: string;
-  readonly body: Html;
-}
-
-export interface VersionSection {
+interface VersionSection {
   readonly entry: Entry;
   readonly body: Html;
 }
@@ -33,21 +27,17 @@ export function versionSection(
   const id = idOf(version);
   const title = `Version ${numberOf(version)}`;
   const before = family.versions[family.versions.indexOf(version) - 1];
-  const parts = [
-    { id: `${id}-changes`, title: changesTitle(before), body: changesPart(before, version) },
-    { id: `${id}-attributes`, title: "Attributes", body: attributesPart(version) },
-    { id: `${id}-inputs`, title: "Inputs", body: parametersPart(version, version.inputs, true) },
-    {
-      id: `${id}-outputs`,
-      title: "Outputs",
-      body: parametersPart(version, version.outputs, false),
-    },
-    { id: `${id}-types`, title: "Types", body: typesPart(version) },
-    { id: `${id}-shapes`, title: "Shape rule", body: shapeRules(version, examples) },
-    { id: `${id}-bounds`, title: "Bounds", body: boundsPart(version, examples) },
-    { id: `${id}-errata`, title: "Errata", body: errataPart(errata) },
-    { id: `${id}-examples`, title: "Examples", body: examplesPart(version, examples) },
-  ];
+  const parts = Object.entries<readonly [title: string, body: Html]>({
+    changes: [changesTitle(before), changesPart(before, version)],
+    attributes: ["Attributes", attributesPart(version)],
+    inputs: ["Inputs", parametersPart(version, version.inputs, true)],
+    outputs: ["Outputs", parametersPart(version, version.outputs, false)],
+    types: ["Types", typesPart(version)],
+    shapes: ["Shape rule", shapeRules(version, examples)],
+    bounds: ["Bounds", boundsPart(version, examples)],
+    errata: ["Errata", errataPart(errata)],
+    examples: ["Examples", examplesPart(version, examples)],
+  }).map(([name, [text, body]]) => ({ id: `${id}-${name}`, title: text, body }));
   const inner = html`${version.deprecated === undefined ? "" : html`<p class="warning">Deprecated: use ${version.deprecated}. It still runs.</p>`}
     <p id="${id}-summary">${prose(version.summary)}</p>
     <p class="source">
@@ -60,10 +50,11 @@ export function versionSection(
   const body = html`<section class="version" data-version="${version.sinceVersion}">
     ${folded(2, id, title, inner, isNewest)}
   </section> `;
-  return { entry: { id, title, inner: parts.map(entryOf) }, body };
+  return {
+    entry: { id, title, inner: parts.map((part) => ({ id: part.id, title: part.title })) },
+    body,
+  };
 }
-
-const entryOf = ({ id, title }: Part): Entry => ({ id, title });
 
 /** Formats the text of a row. Formulas become code: parts with a dot, a bracket or `++` in the middle of a sentence. */
 export function prose(text: string): Html {
