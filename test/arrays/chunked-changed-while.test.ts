@@ -10,7 +10,6 @@ import type { ArrayLocation, ChunkedArray } from "../../src/arrays/boxes/array.t
 import { createJob } from "../../src/arrays/chunked/job/create-job.ts";
 import { openContext } from "../../src/arrays/chunked/job/job.ts";
 import { readSpec } from "../../src/arrays/chunked/job/spec-file.ts";
-import { startPool } from "../../src/arrays/chunked/run/pool.ts";
 import { runJob } from "../../src/arrays/chunked/run/run-job.ts";
 import { runTask } from "../../src/arrays/chunked/run/tasks.ts";
 import type { JobContext } from "../../src/arrays/chunked/stages/context.ts";
@@ -18,7 +17,16 @@ import { Workspace } from "../../src/arrays/chunked/stages/workspace.ts";
 import { tensor } from "../../src/core/tensor/tensor.ts";
 import { writeNpy } from "../../src/entries/npy.ts";
 import { openArray } from "../../src/entries/zarr.ts";
-import { add, makeHome, MEMORY, readAll, requestIn, store } from "../support/job-files.ts";
+import {
+  add,
+  makeHome,
+  MEMORY,
+  readAll,
+  requestIn,
+  store,
+  runHere,
+  runTasks,
+} from "../support/job-files.ts";
 import { assertRejected } from "../support/refusal.ts";
 import { setLimits } from "../support/limits.ts";
 
@@ -74,17 +82,6 @@ const contextAt = async (folder: string): Promise<JobContext> =>
 
 const memory = () => ({ workspace: new Workspace(), allowance: 2 ** 20 });
 
-const run = (folder: string): Promise<void> => runJob(folder, { threads: 0, memory: MEMORY });
-
-async function runTasks(
-  folder: string,
-  ...tasks: (readonly [stage: "partition" | "apply" | "finish", task: number])[]
-): Promise<void> {
-  const pool = startPool({ threads: 0, memory: MEMORY });
-  for (const [stage, task] of tasks) await pool.run(folder, stage, task);
-  await pool.end();
-}
-
 /** Another time, the same size. */
 let times = 0;
 function rewrite(file: string, values?: Uint8Array): void {
@@ -133,7 +130,7 @@ for (const kind of ["new", "in place", "gather"] as const) {
       await assertRejected("attribute", {}, () => runTask(job, stage, 0, memory()));
       const left = fs.readdirSync(path.join(folder, stage === "apply" ? "applied" : "shuffle"));
       assert.ok(!left.includes("0") && !left.some((name) => name.endsWith("tmp")), String(left));
-      await run(folder);
+      await runHere(folder);
       const sums = { data: [6, 25, 8, 9], updates: [6, 22, 8, 9], indices: [6, 7, 8, 9] };
       const gathered = { data: [1, 20, 3, 4], updates: [], indices: [1, 2, 3, 4] };
       const expected = kind === "gather" ? gathered : sums;
@@ -158,7 +155,7 @@ for (const kind of ["new", "in place", "gather"] as const) {
       if (kind === "in place") assert.deepEqual(await readAll(begun.out), [1, 2, 3, 4]);
       else assert.ok(!fs.existsSync(path.join(begun.out, "zarr.json")));
       fs.utimesSync(chunkFile(begun, input), old.atimeMs / 1000, Math.round(old.mtimeMs) / 1000);
-      await run(folder);
+      await runHere(folder);
       const expected = kind === "gather" ? [1, 2, 3, 4] : [6, 7, 8, 9];
       assert.deepEqual(await readAll(begun.out), expected);
     });
@@ -193,7 +190,7 @@ test("NPY files that change while a task reads them, or between two stages, are 
     );
     assert.ok(!fs.existsSync(path.join(out, "zarr.json")));
     fs.utimesSync(file, old.atimeMs / 1000, Math.round(old.mtimeMs) / 1000);
-    await run(folder);
+    await runHere(folder);
     assert.deepEqual(await readAll(out), [6, 7, 8, 9]);
   }
 });
@@ -209,7 +206,7 @@ test("a bad index that somebody was about to replace is read again", async () =>
     fs.utimesSync(file, stat.atimeMs / 1000, Math.round(stat.mtimeMs) / 1000);
   });
   await assertRejected("attribute", {}, () => runTask(job, "partition", 0, memory()));
-  await run(begun.folder);
+  await runHere(begun.folder);
   assert.deepEqual(await readAll(begun.out), [6, 7, 8, 9]);
 });
 
@@ -254,12 +251,12 @@ test("who writes to a chunk that a job has changed in place is noticed when the 
     const file = chunkFile(begun, "data");
     const [old, stat] = [fs.readFileSync(file), fs.statSync(file)];
     rewrite(file, values);
-    await assertRejected("attribute", {}, () => run(begun.folder));
+    await assertRejected("attribute", {}, () => runHere(begun.folder));
     await runTasks(begun.folder, ["apply", 1]);
     await assertRejected("attribute", {}, () => runTasks(begun.folder, ["finish", 0]));
     fs.writeFileSync(file, old);
     fs.utimesSync(file, stat.atimeMs / 1000, Math.round(stat.mtimeMs) / 1000);
-    await run(begun.folder);
+    await runHere(begun.folder);
     assert.deepEqual(await readAll(begun.out), [6, 7, 8, 9]);
   }
 });
@@ -279,11 +276,11 @@ test("who writes to a chunk between its mark and its renaming is noticed", async
   const stat = fs.statSync(file);
   rewrite(file, FLOATS(200));
   await assertRejected("attribute", {}, () => runTasks(folder, ["apply", 0]));
-  await assertRejected("attribute", {}, () => run(folder));
+  await assertRejected("attribute", {}, () => runHere(folder));
   assert.equal((await readAll(out))[1], 200);
   rewrite(file, FLOATS(2));
   fs.utimesSync(file, stat.atimeMs / 1000, Math.round(stat.mtimeMs) / 1000);
-  await run(folder);
+  await runHere(folder);
   assert.deepEqual(await readAll(out), [6, 7, 8, 9]);
 });
 
@@ -304,7 +301,7 @@ test("chunks that a job has not read, or does not change, may change in place", 
   // Chunk 1 gets no update; chunk 2 is not read yet.
   rewrite(chunkFile(begun, "data"), FLOATS(70));
   rewrite(path.join(out, "c", "2"), FLOATS(80));
-  await run(folder);
+  await runHere(folder);
   assert.deepEqual(await readAll(out), [6, 70, 85, 4]);
 });
 
@@ -319,7 +316,7 @@ test("updates may be another part of the array that the job changes in place", a
   const indices = await openArray(at("two.zarr"));
   await createJob(await requestIn(begun.home, add, { out: null, data, indices, updates }));
   await runTasks(folder, ["partition", 0], ["apply", 1]);
-  await run(folder);
+  await runHere(folder);
   assert.deepEqual(await readAll(out), [4, 6, 3, 4]);
 });
 
@@ -365,9 +362,9 @@ test("objects are compared by their ETags: while a task reads them, when a job g
         },
       }),
     );
-    await assertRejected("attribute", {}, () => run(folder));
+    await assertRejected("attribute", {}, () => runHere(folder));
     fs.utimesSync(file, old.atimeMs / 1000, Math.round(old.mtimeMs) / 1000);
-    await run(folder);
+    await runHere(folder);
     assert.deepEqual(await readAll(out), [6, 7, 8, 9]);
   }
 });
@@ -388,6 +385,6 @@ test("an object that is replaced between its HEAD and its GET is not read", asyn
 
   await assertRejected("malformed-file", {}, () => runTask(job, "apply", 0, memory()));
   assert.equal(gets, 1);
-  await run(begun.folder);
+  await runHere(begun.folder);
   assert.deepEqual(await readAll(begun.out), [6, 25, 8, 9]);
 });

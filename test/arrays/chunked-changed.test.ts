@@ -6,11 +6,17 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createJob } from "../../src/arrays/chunked/job/create-job.ts";
 import type { JobRequest } from "../../src/arrays/chunked/job/request.ts";
-import { startPool } from "../../src/arrays/chunked/run/pool.ts";
-import { runJob } from "../../src/arrays/chunked/run/run-job.ts";
 import { tensor } from "../../src/core/tensor/tensor.ts";
 import { openArray } from "../../src/entries/zarr.ts";
-import { add, makeHome, MEMORY, readAll, requestIn, store } from "../support/job-files.ts";
+import {
+  add,
+  makeHome,
+  readAll,
+  requestIn,
+  store,
+  runHere,
+  runTasks,
+} from "../support/job-files.ts";
 import { assertRejected } from "../support/refusal.ts";
 
 type Kind = "new" | "in place" | "gather";
@@ -39,17 +45,12 @@ async function makeHalf(kind: Kind): Promise<Half> {
       : await requestIn(home, add, { out, blockShape: [2] });
   const { folder } = await request();
   await createJob(await request());
-  const pool = startPool({ threads: 0, memory: MEMORY });
-  await pool.run(folder, "partition", 0);
-  await pool.end();
+  await runTasks(folder, ["partition", 0]);
   return { home, folder, request };
 }
 
 async function goFurther({ folder }: Half): Promise<void> {
-  const pool = startPool({ threads: 0, memory: MEMORY });
-  await pool.run(folder, "partition", 1);
-  for (const chunk of [1, 2]) await pool.run(folder, "apply", chunk);
-  await pool.end();
+  await runTasks(folder, ["partition", 1], ["apply", 1, 2]);
 }
 
 const RESULTS: Readonly<Record<Kind, readonly number[]>> = {
@@ -70,10 +71,10 @@ async function checkNoticed(
     createJob(await half.request()),
   );
   assert.ok(message.startsWith(`${name} `), message);
-  await assertRejected("attribute", {}, () => runJob(half.folder, { threads: 0, memory: MEMORY }));
+  await assertRejected("attribute", {}, () => runHere(half.folder));
   bringBack();
   await createJob(await half.request());
-  await runJob(half.folder, { threads: 0, memory: MEMORY });
+  await runHere(half.folder);
   const result = path.join(half.home, kind === "in place" ? "data.zarr" : "out.zarr");
   assert.deepEqual(await readAll(result), RESULTS[kind]);
 }
@@ -120,9 +121,7 @@ for (const [name, change] of Object.entries(CHANGES)) {
         // The block is partitioned again with the times that were set.
         fs.rmSync(path.join(half.folder, "shuffle"), { recursive: true });
         fs.mkdirSync(path.join(half.folder, "shuffle"));
-        const pool = startPool({ threads: 0, memory: MEMORY });
-        await pool.run(half.folder, "partition", 0);
-        await pool.end();
+        await runTasks(half.folder, ["partition", 0]);
         await checkNoticed(kind, half, input, () => change(file));
       }
     });
@@ -147,7 +146,7 @@ test("chunks that no task has read may change, and the job takes their new value
   await updates.write(tensor("float32", [1], [50]), [3]);
   await data.write(tensor("float32", [1], [40]), [3]);
   await createJob(await half.request());
-  await runJob(half.folder, { threads: 0, memory: MEMORY });
+  await runHere(half.folder);
   assert.deepEqual(await readAll(path.join(half.home, "out.zarr")), [6, 7, 8, 90]);
 });
 
@@ -156,7 +155,7 @@ test("a job in place changes its data, which is no change of an input", async ()
   await goFurther(half);
   assert.deepEqual(await readAll(path.join(half.home, "data.zarr")), [1, 7, 8, 4]);
   await createJob(await half.request());
-  await runJob(half.folder, { threads: 0, memory: MEMORY });
+  await runHere(half.folder);
   assert.deepEqual(await readAll(path.join(half.home, "data.zarr")), RESULTS["in place"]);
 });
 
@@ -167,12 +166,8 @@ test("what a task has seen is noted once, and a damaged note is said", async () 
   assert.deepEqual(Object.keys(JSON.parse(before)), ["indices", "updates"]);
   // A late run of the task reads nothing, so it must not say what is there now.
   fs.utimesSync(path.join(half.home, "updates.zarr", "c", "0"), new Date(), new Date(0));
-  const pool = startPool({ threads: 0, memory: MEMORY });
-  await pool.run(half.folder, "partition", 0);
-  await pool.end();
+  await runTasks(half.folder, ["partition", 0]);
   assert.equal(fs.readFileSync(note, "utf8"), before);
   fs.writeFileSync(note, "{");
-  await assertRejected("malformed-file", {}, () =>
-    runJob(half.folder, { threads: 0, memory: MEMORY }),
-  );
+  await assertRejected("malformed-file", {}, () => runHere(half.folder));
 });

@@ -9,11 +9,17 @@ import { createJob } from "../../src/arrays/chunked/job/create-job.ts";
 import { openContext } from "../../src/arrays/chunked/job/job.ts";
 import type { StageName } from "../../src/arrays/chunked/job/spec.ts";
 import { readSpec } from "../../src/arrays/chunked/job/spec-file.ts";
-import { startPool } from "../../src/arrays/chunked/run/pool.ts";
-import { runJob } from "../../src/arrays/chunked/run/run-job.ts";
 import { runTask as runJobTask } from "../../src/arrays/chunked/run/tasks.ts";
 import { Workspace } from "../../src/arrays/chunked/stages/workspace.ts";
-import { add, makeHome, MEMORY, readAll, requestIn, storeInputs } from "../support/job-files.ts";
+import {
+  add,
+  makeHome,
+  readAll,
+  requestIn,
+  storeInputs,
+  runHere,
+  runTasks,
+} from "../support/job-files.ts";
 import { setLimits } from "../support/limits.ts";
 import { assertRejected } from "../support/refusal.ts";
 
@@ -66,24 +72,16 @@ const KINDS: Readonly<Record<string, Kind>> = {
 
 /** Runs all tasks of the stages up to `last`. */
 async function runUpTo(folder: string, last: StageName): Promise<void> {
-  const pool = startPool({ threads: 0, memory: MEMORY });
-  for (const { name, tasks } of (await readSpec(folder)).stages) {
-    for (let task = 0; task < tasks; task++) await pool.run(folder, name, task);
-    if (name === last) break;
-  }
-  await pool.end();
+  const { stages } = await readSpec(folder);
+  const end = stages.findIndex(({ name }) => name === last) + 1;
+  const all = stages
+    .slice(0, end)
+    .map(({ name, tasks }) => [name, ...Array(tasks).keys()] as const);
+  await runTasks(folder, ...all);
 }
 
-async function runTask(folder: string, stage: StageName, task: number): Promise<void> {
-  const pool = startPool({ threads: 0, memory: MEMORY });
-  try {
-    await pool.run(folder, stage, task);
-  } finally {
-    await pool.end();
-  }
-}
-
-const resume = (folder: string): Promise<void> => runJob(folder, { threads: 0, memory: MEMORY });
+const runTask = (folder: string, stage: StageName, task: number): Promise<void> =>
+  runTasks(folder, [stage, task]);
 
 /** A job whose output is written, but not visible. */
 async function written({ call, out, more, stage }: Kind): Promise<{ folder: string; out: string }> {
@@ -122,14 +120,14 @@ for (const [name, kind] of Object.entries(KINDS)) {
       damage(file);
       await assertRejected("malformed-file", {}, () => runTask(folder, "finish", 0));
       assert.ok(!fs.existsSync(kind.out === "out.npy" ? out : path.join(out, "zarr.json")));
-      await resume(folder);
+      await runHere(folder);
       assert.deepEqual(await readAll(out), kind.expected);
     });
 
     test(`${name}: the next run writes a chunk again that is ${what}`, async () => {
       const { folder, out } = await written(kind);
       damage(lastFile(out));
-      await resume(folder);
+      await runHere(folder);
       assert.deepEqual(await readAll(out), kind.expected);
     });
   }
@@ -140,14 +138,14 @@ test("an NPY file that is cut short is not extended by later tasks", async () =>
   await runTask(folder, "place", 0);
   fs.truncateSync(lastFile(out), 130);
   await assertRejected("malformed-file", {}, () => runTask(folder, "place", 1));
-  await resume(folder);
+  await runHere(folder);
   assert.deepEqual(await readAll(out), [1, 1, 1, 1]);
 });
 
 test("an NPY file that is cut short is renewed once by runs that go on at the same time", async () => {
   const { folder, out } = await written({ ...KINDS["gather into NPY"], stage: "place" });
   fs.truncateSync(lastFile(out), 130);
-  await Promise.all(Array.from({ length: 3 }, () => resume(folder)));
+  await Promise.all(Array.from({ length: 3 }, () => runHere(folder)));
   assert.deepEqual(await readAll(out), [1, 1, 1, 1]);
 });
 
@@ -193,7 +191,7 @@ for (const small of [1000, 0]) {
           const whole = fs.readFileSync(file);
           damage(file);
           await assertRejected("malformed-file", { file }, () => resumeOnce(folder, what));
-          await resume(folder);
+          await runHere(folder);
           const result = inPlace ? path.join(path.dirname(out), "data.zarr") : out;
           assert.deepEqual(await readAll(result), kind.expected);
           assert.ok(whole.length > 0);
@@ -207,7 +205,7 @@ for (const small of [1000, 0]) {
 
 /** Runs what is left; a removed file is written again at once, so its reader runs alone. */
 async function resumeOnce(folder: string, what: string): Promise<void> {
-  if (what !== "removed") return resume(folder);
+  if (what !== "removed") return runHere(folder);
   const { stages } = await readSpec(folder);
   const next = fs.readdirSync(path.join(folder, "applied")).some((name) => /^\d+$/.test(name));
   return runTask(folder, next ? "place" : "apply", stages.length > 0 ? 1 : 0);
@@ -225,7 +223,7 @@ test("a block whose file was lost is read again only as it was, once chunks are 
   await assertRejected("attribute", { input: "updates" }, () => runTask(folder, "partition", 1));
   fs.writeFileSync(file, old);
   fs.utimesSync(file, stat.atimeMs / 1000, Math.round(stat.mtimeMs) / 1000);
-  await resume(folder);
+  await runHere(folder);
   assert.deepEqual(await readAll(out), SUMS);
 });
 
@@ -251,7 +249,7 @@ for (const [what, damage] of Object.entries(DAMAGES)) {
   test(`in place: a staged chunk that is ${what} before it is renamed is written again`, async () => {
     const { folder, array, staged } = await killed();
     damage(staged);
-    await resume(folder);
+    await runHere(folder);
     assert.deepEqual(await readAll(array), SUMS);
     assert.ok(!fs.existsSync(path.join(array, ".ndscatter")));
   });
@@ -264,10 +262,10 @@ for (const [what, damage] of Object.entries(DAMAGES)) {
     damage(file);
     const got = what === "removed" ? undefined : fs.statSync(file).size;
     const fields = { file: array, at: [1], got, expected: 4 };
-    await assertRejected("malformed-file", fields, () => resume(folder));
+    await assertRejected("malformed-file", fields, () => runHere(folder));
     fs.writeFileSync(file, old);
     fs.utimesSync(file, stat.atimeMs / 1000, Math.round(stat.mtimeMs) / 1000);
-    await resume(folder);
+    await runHere(folder);
     assert.deepEqual(await readAll(array), SUMS);
   });
 }
@@ -277,7 +275,7 @@ test("in place: the last stage notices a staged chunk that is gone", async () =>
   for (const task of [0, 2, 3]) await runTask(folder, "apply", task);
   fs.rmSync(staged);
   await assertRejected("engine", {}, () => runTask(folder, "finish", 0));
-  await resume(folder);
+  await runHere(folder);
   assert.deepEqual(await readAll(array), SUMS);
 });
 
@@ -295,6 +293,6 @@ test("a chunk that is removed before it is moved into a new array is written aga
   };
   const memory = { workspace: new Workspace(), allowance: 2 ** 20 };
   await assertRejected("malformed-file", {}, () => runJobTask(job, "apply", 0, memory));
-  await resume(request.folder);
+  await runHere(request.folder);
   assert.deepEqual(await readAll(path.join(home, "out.zarr")), SUMS);
 });

@@ -19,7 +19,6 @@ import { removeJob } from "../../src/arrays/chunked/job/job-folder.ts";
 import { openContext } from "../../src/arrays/chunked/job/job.ts";
 import { markedState } from "../../src/arrays/chunked/stages/marks.ts";
 import { startPool } from "../../src/arrays/chunked/run/pool.ts";
-import { runJob } from "../../src/arrays/chunked/run/run-job.ts";
 import { markComplete, readSpec } from "../../src/arrays/chunked/job/spec-file.ts";
 import { runTask } from "../../src/arrays/chunked/run/tasks.ts";
 import { Workspace } from "../../src/arrays/chunked/stages/workspace.ts";
@@ -34,6 +33,8 @@ import {
   requestIn,
   store,
   storeInputs,
+  runHere,
+  runTasks,
 } from "../support/job-files.ts";
 import { setLimits } from "../support/limits.ts";
 import { WITHOUT_NODE_ITSELF } from "../support/platform.ts";
@@ -44,16 +45,11 @@ async function makeHalf(): Promise<{ home: string; folder: string; array: string
   const home = makeHome();
   await storeInputs(home);
   const folder = await makeJob(home, add, { out: null });
-  const pool = startPool({ threads: 0, memory: MEMORY });
-  await pool.run(folder, "partition", 0);
-  for (const chunk of [1, 3]) await pool.run(folder, "apply", chunk);
-  await pool.end();
+  await runTasks(folder, ["partition", 0], ["apply", 1, 3]);
   const array = path.join(home, "data.zarr");
   assert.deepEqual(await readAll(array), [1, 6, 1, 6]);
   return { home, folder, array };
 }
-
-const run = (folder: string): Promise<void> => runJob(folder, { threads: 0, memory: MEMORY });
 
 test("an array that is changed in part is refused, with how much, and the way back is finishing the job", async () => {
   const { home, folder, array } = await makeHalf();
@@ -75,16 +71,14 @@ test("an array that is changed in part is refused, with how much, and the way ba
     createJob({ ...inputs, call: gather, updates: undefined, folder }),
   );
   await createJob({ ...inputs, out: null, folder });
-  await run(folder);
+  await runHere(folder);
   assert.deepEqual(await readAll(array), [6, 6, 6, 6]);
   await createJob(inputs);
 });
 
 test("a run that ended between giving the array back and its last mark is completed by the next", async () => {
   const { home, folder, array } = await makeHalf();
-  const pool = startPool({ threads: 0, memory: MEMORY });
-  for (const chunk of [0, 2]) await pool.run(folder, "apply", chunk);
-  await pool.end();
+  await runTasks(folder, ["apply", 0, 2]);
   const { id } = await readSpec(folder);
   await markComplete(folder);
   // A crash may leave zeros in place of the last byte that was appended.
@@ -97,7 +91,7 @@ test("a run that ended between giving the array back and its last mark is comple
   await endClaim(array, { id });
   const request = await requestIn(home, add, { out: null });
   await createJob(request);
-  await run(folder);
+  await runHere(folder);
   assert.deepEqual(await readAll(array), [6, 6, 6, 6]);
   assert.deepEqual(fs.readdirSync(folder).toSorted(), ["done", "job.json"]);
 });
@@ -191,10 +185,7 @@ test("a chunk without updates does not count as changed", async () => {
   await store(update, tensor("float32", [1], [5]), [1]);
   const [indices, updates] = await Promise.all([openArray(one), openArray(update)]);
   const folder = await makeJob(home, add, { out: null, indices, updates });
-  const pool = startPool({ threads: 0, memory: MEMORY });
-  await pool.run(folder, "partition", 0);
-  for (const chunk of [1, 2]) await pool.run(folder, "apply", chunk);
-  await pool.end();
+  await runTasks(folder, ["partition", 0], ["apply", 1, 2]);
   const array = path.join(home, "data.zarr");
   assert.deepEqual(await readAll(array), [1, 1, 6, 1]);
   fs.rmSync(path.join(array, ".ndscatter"), { recursive: true });
@@ -211,7 +202,7 @@ test("an array without changes is free again when its job is given up", async ()
   await removeJob(folder);
   const array = path.join(home, "data.zarr");
   assert.deepEqual(fs.readdirSync(array).sort(), ["c", "zarr.json"]);
-  await run(await makeJob(home, add, { out: null }));
+  await runHere(await makeJob(home, add, { out: null }));
   assert.deepEqual(await readAll(array), [6, 6, 6, 6]);
   await pool.end();
 });
@@ -247,10 +238,7 @@ test("a job that is given up leaves nothing of a new array", async () => {
   for (const name of ["out.zarr", "out.npy"]) {
     const format = name.endsWith("npy") ? "npy" : "zarr";
     const folder = await makeJob(home, add, { out: { format, path: path.join(home, name) } });
-    const pool = startPool({ threads: 0, memory: MEMORY });
-    await pool.run(folder, "partition", 0);
-    await pool.run(folder, "apply", 2);
-    await pool.end();
+    await runTasks(folder, ["partition", 0], ["apply", 2]);
     await removeJob(folder);
     assert.deepEqual(fs.readdirSync(home).sort(), before);
   }
@@ -264,12 +252,12 @@ test("the mark of a chunk names a chunk of this job, and that chunk", async () =
   const [id] = own.split("-");
   for (const text of [own, `${"0".repeat(16)}-0-abc`, `${id}-0-../../x`, "nothing", ""]) {
     fs.writeFileSync(marker(0), text);
-    await assertRejected("malformed-file", {}, () => run(folder));
+    await assertRejected("malformed-file", {}, () => runHere(folder));
   }
   assert.deepEqual(await readAll(array), [1, 6, 1, 6]);
   // A chunk that was renamed when the run ended is not looked for.
   fs.writeFileSync(marker(0), other);
-  await run(folder);
+  await runHere(folder);
   assert.deepEqual(await readAll(array), [1, 6, 6, 6]);
 });
 
@@ -285,9 +273,7 @@ async function makePairs(): Promise<{ home: string; folder: string; array: strin
   const restore = setLimits({ CHUNKED: { groups: 2 } });
   const folder = await makeJob(home, add, { out: null, indices, updates });
   restore();
-  const pool = startPool({ threads: 0, memory: MEMORY });
-  await pool.run(folder, "partition", 0);
-  await pool.end();
+  await runTasks(folder, ["partition", 0]);
   return { home, folder, array: path.join(home, "data.zarr") };
 }
 
@@ -296,10 +282,10 @@ test("the mark of a task that has changed its chunks must be there, otherwise it
   const mark = path.join(folder, "applied", "3");
   fs.renameSync(mark, `${mark}-`);
 
-  await assertRejected("malformed-file", {}, () => run(folder));
+  await assertRejected("malformed-file", {}, () => runHere(folder));
   assert.deepEqual((await readAll(array))[3], 6);
   fs.renameSync(`${mark}-`, mark);
-  await run(folder);
+  await runHere(folder);
   assert.deepEqual(await readAll(array), [6, 6, 6, 6]);
 });
 
@@ -318,7 +304,7 @@ test("a task of several small chunks changes those that have updates, once each"
   assert.match(lines[0], new RegExp(`^${spec.id}-0-[0-9a-f]{12} 4 c/0 4 \\d+$`));
   assert.deepEqual(lines.slice(1), ["-"]);
   assert.deepEqual(fs.readdirSync(path.join(array, ".ndscatter", "changed")), ["0.1"]);
-  await run(folder);
+  await runHere(folder);
   assert.deepEqual(await readAll(array), [6, 1, 7, 8]);
   assert.ok(!fs.existsSync(path.join(array, ".ndscatter")));
 });
@@ -334,15 +320,13 @@ test("a run that ended between the mark of several chunks and their renaming is 
   const state = await (await openArray(array)).stateOf([3], [1]);
   const lines = [`${id}-2-ab 4 earlier`, `${id}-3-ab 4 ${markedState(state)}`];
   fs.writeFileSync(path.join(folder, "applied", "1"), lines.join("\n"));
-  await run(folder);
+  await runHere(folder);
   assert.deepEqual(await readAll(array), [6, 1, 1, 40]);
 });
 
 test("how much of an array is changed counts chunks, whatever tasks changed them", async () => {
   const { home, folder, array } = await makePairs();
-  const pool = startPool({ threads: 0, memory: MEMORY });
-  await pool.run(folder, "apply", 1);
-  await pool.end();
+  await runTasks(folder, ["apply", 1]);
   const request = await requestIn(home, add, { folder: path.join(home, "other") });
   await assertRejected("attribute", {}, () => createJob(request));
   await removeJob(folder);
@@ -363,7 +347,7 @@ test("the mark of several chunks has a line for each, in their order", async () 
     [first, "--"],
   ]) {
     fs.writeFileSync(path.join(folder, "applied", "0"), lines.join("\n"));
-    await assertRejected("malformed-file", {}, () => run(folder));
+    await assertRejected("malformed-file", {}, () => runHere(folder));
   }
   assert.deepEqual(await readAll(array), [1, 1, 1, 1]);
 });
@@ -381,7 +365,7 @@ test(
     });
     syncBuiltinESMExports();
     t.after(syncBuiltinESMExports);
-    await run(folder);
+    await runHere(folder);
     t.mock.restoreAll();
     assert.deepEqual(removed.toSorted(), ["changed", "job"]);
     assert.equal(removed.at(-1), "job");
@@ -395,7 +379,7 @@ test("a task that runs late leaves nothing in an array that its job has changed"
   const { out } = job;
   const stageChunk = out.stageChunk.bind(out);
   out.stageChunk = async (...args) => {
-    await run(folder);
+    await runHere(folder);
     // Makes the folder for staged chunks again, which the end of the job has removed.
     const size = await stageChunk(...args);
     assert.ok(fs.existsSync(path.join(array, ".ndscatter")));
@@ -428,22 +412,20 @@ test("a run that finds another run of its task first finishes what that run left
 test("whoever comes to a job that is done removes what a task staged late and was killed before it could remove", async () => {
   const { folder, array } = await makeHalf();
   const { id } = await readSpec(folder);
-  await run(folder);
+  await runHere(folder);
   const staging = path.join(array, ".ndscatter");
   const stageLate = (names: readonly string[]): void => {
     fs.mkdirSync(staging, { recursive: true });
     for (const name of names) fs.writeFileSync(path.join(staging, name), "bytes");
   };
   stageLate([`${id}-0-0a1b2c3d4e5f`]);
-  await run(folder);
+  await runHere(folder);
   assert.ok(!fs.existsSync(staging));
 
   // What another job has there stays, and so does a job whose id begins with this one's.
   const others = ["0123456789abcdef-0-0a1b2c3d4e5f", `${id}0-0-0a1b2c3d4e5f`].toSorted();
   stageLate([`${id}-3-0a1b2c3d4e5f`, ...others]);
-  const pool = startPool({ threads: 0, memory: MEMORY });
-  await pool.run(folder, "apply", 3);
-  await pool.end();
+  await runTasks(folder, ["apply", 3]);
   assert.deepEqual(fs.readdirSync(staging).toSorted(), others);
   assert.deepEqual(await readAll(array), [6, 6, 6, 6]);
 });
@@ -472,7 +454,7 @@ test("an array of Zarr v2 is changed in place too", { skip: WITHOUT_NODE_ITSELF 
   const metadata = JSON.stringify({ ...v2, compressor: { id: "zlib", level: 1 }, filters: null });
   fs.writeFileSync(path.join(array, ".zarray"), metadata);
   const folder = await makeJob(home, add, { out: null });
-  await run(folder);
+  await runHere(folder);
   assert.deepEqual(await readAll(array), [6, 6, 6, 6]);
   assert.deepEqual(fs.readdirSync(array).toSorted(), [".zarray", "0", "1", "2", "3"]);
   // What is compressed by snappy is refused before there is a job.
@@ -544,7 +526,7 @@ test("elements of an array that an unfinished job has changed in part are read o
   await assertRejected("attribute", { key: "onNote" }, () =>
     openArray(array, { onNote: "print" as unknown as () => void }),
   );
-  await run(folder);
+  await runHere(folder);
   assert.deepEqual([...(await opened.read()).data], [6, 6, 6, 6]);
   await openArray(array, { onNote: () => assert.fail("the job is finished") });
 });

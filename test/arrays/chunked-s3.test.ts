@@ -7,9 +7,16 @@ import { createJob, planJob } from "../../src/arrays/chunked/job/create-job.ts";
 import type { JobRequest } from "../../src/arrays/chunked/job/request.ts";
 import { removeJob } from "../../src/arrays/chunked/job/job-folder.ts";
 import { startPool } from "../../src/arrays/chunked/run/pool.ts";
-import { runJob } from "../../src/arrays/chunked/run/run-job.ts";
 import { createArray, openArray } from "../../src/entries/zarr.ts";
-import { add, makeHome, MEMORY, requestIn, storeInputs } from "../support/job-files.ts";
+import {
+  add,
+  makeHome,
+  MEMORY,
+  requestIn,
+  storeInputs,
+  runHere,
+  runTasks,
+} from "../support/job-files.ts";
 import { WITHOUT_NODE } from "../support/platform.ts";
 import { assertRejected } from "../support/refusal.ts";
 import { serveS3, type S3Memory } from "../support/s3-server.ts";
@@ -46,26 +53,20 @@ async function request(more: Partial<JobRequest> = {}): Promise<JobRequest> {
   return requestIn(home, add, { out: { format: "zarr", path: OUT }, ...more });
 }
 
-const run = (folder: string): Promise<void> => runJob(folder, { threads: 0, memory: MEMORY });
-
 const sums = async (): Promise<number[]> =>
   [...(await (await openArray(OUT)).read()).data] as number[];
 
 /** The objects of a bucket, with the sizes. */
 const listed = (): string[] => [...server.objects].map(([key, { length }]) => `${key} ${length}`);
 
-async function runTasks(folder: string, ...stages: ("partition" | "apply")[]): Promise<void> {
-  const pool = startPool({ threads: 0, memory: MEMORY });
-  for (const stage of stages) {
-    for (let task = 0; task < (stage === "apply" ? 4 : 1); task++)
-      await pool.run(folder, stage, task);
-  }
-  await pool.end();
-}
+const WRITING = [
+  ["partition", 0],
+  ["apply", 0, 1, 2, 3],
+] as const;
 
 test("a job writes a new array to object storage, and leaves nothing else", { skip }, async () => {
   const { folder } = await createdJob();
-  await run(folder);
+  await runHere(folder);
   assert.deepEqual(await sums(), [6, 6, 6, 6]);
   assert.deepEqual(
     listed().filter((one) => one.includes(".ndscatter")),
@@ -105,24 +106,24 @@ test(
   { skip },
   async () => {
     const { folder, ...rest } = await createdJob();
-    await runTasks(folder, "partition", "apply");
+    await runTasks(folder, ...WRITING);
     const before = listed();
     const other = { ...rest, folder: path.join(path.dirname(folder), "other") };
     await assertRejected("attribute", { file: OUT }, () => createJob(other));
     assert.deepEqual(listed(), before);
     // The same request goes on.
     await createJob({ ...rest, folder });
-    await run(folder);
+    await runHere(folder);
     assert.deepEqual(await sums(), [6, 6, 6, 6]);
   },
 );
 
 test("an array that another program writes while the job runs is kept", { skip }, async () => {
   const { folder } = await createdJob();
-  await runTasks(folder, "partition", "apply");
+  await runTasks(folder, ...WRITING);
   const foreign = new TextEncoder().encode("{}");
   server.objects.set("bucket/out.zarr/zarr.json", foreign);
-  await assertRejected("attribute", { file: OUT }, () => run(folder));
+  await assertRejected("attribute", { file: OUT }, () => runHere(folder));
   assert.deepEqual(server.objects.get("bucket/out.zarr/zarr.json"), foreign);
 });
 
@@ -131,11 +132,11 @@ test(
   { skip },
   async () => {
     const given = await createdJob();
-    await runTasks(given.folder, "partition", "apply");
+    await runTasks(given.folder, ...WRITING);
     await removeJob(given.folder);
     assert.deepEqual(listed(), []);
     await createJob(given);
-    await run(given.folder);
+    await runHere(given.folder);
     await removeJob(given.folder);
     assert.deepEqual(await sums(), [6, 6, 6, 6]);
   },
@@ -147,14 +148,14 @@ for (const [what, damage] of [
 ] as const) {
   test(`an object that is ${what} while the job runs is written again`, { skip }, async () => {
     const { folder } = await createdJob();
-    await runTasks(folder, "partition", "apply");
+    await runTasks(folder, ...WRITING);
     damage();
     const pool = startPool({ threads: 0, memory: MEMORY });
     const fields = { file: OUT, at: [2], expected: 4 };
     await assertRejected("malformed-file", fields, () => pool.run(folder, "finish", 0));
     await pool.end();
     assert.ok(!server.objects.has("bucket/out.zarr/zarr.json"));
-    await run(folder);
+    await runHere(folder);
     assert.deepEqual(await sums(), [6, 6, 6, 6]);
   });
 }

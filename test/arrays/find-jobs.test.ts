@@ -11,13 +11,12 @@ import {
   findJobs,
   removeJob,
   runJob,
-  startPool,
   type JobFacts,
 } from "../../src/entries/chunked.ts";
 import { HOST } from "../../src/arrays/chunked/job/temporary.ts";
 import { openArray } from "../../src/entries/zarr.ts";
 import { makeFolder } from "../support/cli.ts";
-import { add, makeHome, makeJob, MEMORY, storeInputs } from "../support/job-files.ts";
+import { add, makeHome, makeJob, MEMORY, storeInputs, runTasks } from "../support/job-files.ts";
 
 const cli = makeFolder();
 const { at, ndscatter, json } = cli;
@@ -30,10 +29,7 @@ before(async () => {
   }
   await runJob(await makeJob(at("a"), add), { threads: 0, memory: MEMORY });
   const half = await makeJob(at("deep/er/b"), add, { out: null });
-  const pool = startPool({ threads: 0, memory: MEMORY });
-  await pool.run(half, "partition", 0);
-  for (const chunk of [0, 2, 3]) await pool.run(half, "apply", chunk);
-  await pool.end();
+  await runTasks(half, ["partition", 0], ["apply", 0, 2, 3]);
   fs.mkdirSync(at("damaged"));
   fs.writeFileSync(at("damaged/job.json"), "{");
   await makeJob(at("c"), add, { folder: path.join(makeHome(), "elsewhere") });

@@ -7,8 +7,7 @@ import { syncBuiltinESMExports } from "node:module";
 import { test } from "node:test";
 import { readKept } from "../../src/arrays/chunked/job/spec-file.ts";
 import { createJob } from "../../src/arrays/chunked/job/create-job.ts";
-import { runJob } from "../../src/arrays/chunked/run/run-job.ts";
-import { add, makeHome, MEMORY, requestIn, storeInputs } from "../support/job-files.ts";
+import { add, makeHome, requestIn, storeInputs, runHere } from "../support/job-files.ts";
 import { WITHOUT_NODE_ITSELF } from "../support/platform.ts";
 
 const TIME = new Date(1e12);
@@ -60,7 +59,7 @@ test("a job of 6 tasks opens job.json at most 8 times", { skip: WITHOUT_NODE_ITS
     syncBuiltinESMExports();
     const request = await requestIn(home, add);
     await createJob(request);
-    await runJob(request.folder, { threads: 0, memory: MEMORY });
+    await runHere(request.folder);
   } finally {
     Object.assign(fs.promises, { open });
     syncBuiltinESMExports();

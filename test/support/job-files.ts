@@ -6,6 +6,9 @@ import * as path from "node:path";
 import { after } from "node:test";
 import type { CallSpec, JobRequest } from "../../src/arrays/chunked/job/request.ts";
 import { createJob } from "../../src/arrays/chunked/job/create-job.ts";
+import type { StageName } from "../../src/arrays/chunked/job/spec.ts";
+import { startPool } from "../../src/arrays/chunked/run/pool.ts";
+import { runJob } from "../../src/arrays/chunked/run/run-job.ts";
 import { tensor, type Tensor } from "../../src/core/tensor/tensor.ts";
 import { createArray, openArray } from "../../src/entries/zarr.ts";
 
@@ -77,3 +80,21 @@ export const makeJob = async (
   await createJob(request);
   return request.folder;
 };
+
+/** Runs a job's remaining tasks in this thread. */
+export const runHere = (folder: string): Promise<void> =>
+  runJob(folder, { threads: 0, memory: MEMORY });
+
+/** Runs tasks of a job in this thread, one after the other. */
+export async function runTasks(
+  folder: string,
+  ...tasks: readonly (readonly [stage: StageName, ...numbers: readonly number[]])[]
+): Promise<void> {
+  const pool = startPool({ threads: 0, memory: MEMORY });
+  try {
+    for (const [stage, ...numbers] of tasks)
+      for (const task of numbers) await pool.run(folder, stage, task);
+  } finally {
+    await pool.end();
+  }
+}

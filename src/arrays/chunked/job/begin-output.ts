@@ -16,13 +16,13 @@ import { resolveCall } from "./request.ts";
 import { claim, claimOf, isClaimed } from "./claim.ts";
 import { fileOf, FOLDERS, taskFilesIn } from "../stages/task-files.ts";
 import { inGroups } from "../stages/fragments.ts";
-import { abandon, withdraw } from "./finish.ts";
+import { abandon, withdraw, writingStage } from "./finish.ts";
 import { checkStageFolders } from "./job.ts";
 import { createOutput, openOutput, outputExists, partOf } from "./open-arrays.ts";
 import { countChanged } from "../stages/marks.ts";
 import type { JobSpec } from "./spec.ts";
 import type { BegunJob } from "./spec-file.ts";
-import { temporaryOf } from "./temporary.ts";
+import { LOOKS, temporaryOf, untilNextLook } from "./temporary.ts";
 
 /**
  * Creates the output if it does not exist. A repeated call continues with the existing output. Throws an `attribute`
@@ -61,13 +61,10 @@ async function createOrContinue(job: BegunJob): Promise<void> {
   if (!isOver && failure !== null) throw failure.error;
 }
 
-/** The number of waits for an unfinished NPY file that another run is replacing, and the length of a wait, in ms. */
-const LOOKS = 5;
-const PAUSE = 20;
-
 /**
  * Recreates the unfinished NPY output of a job if the file was truncated, because the missing bytes are lost.
- * Afterwards, all tasks that write to the file must run again. If `isBegun` is false, the output may not exist yet.
+ * Afterwards, all tasks that write to the file must run again. If `isBegun` is false, the output may not exist yet. The
+ * look is repeated, because another run may be replacing the file.
  */
 export async function renewOutput(job: BegunJob, isBegun: boolean, looks = LOOKS): Promise<void> {
   const { folder, spec } = job;
@@ -82,7 +79,7 @@ export async function renewOutput(job: BegunJob, isBegun: boolean, looks = LOOKS
     if (!isCode(error, "ENOENT")) throw error;
     const isGone = isBegun || isFound || (await marksOf(folder, spec)) > 0;
     if (!isGone || looks === 0) return;
-    await new Promise((resolve) => void setTimeout(resolve, PAUSE));
+    await untilNextLook();
     await renewOutput(job, true, looks - 1);
   }
 }
@@ -95,8 +92,7 @@ async function renewPart(job: BegunJob, part: string): Promise<void> {
   await fs.rename(part, taken);
   try {
     if (await isWhole(spec, taken)) return await fs.link(taken, part);
-    const stage = fileOf.stage(folder, writingFolder(spec));
-    for (const mark of await marksIn(stage)) await fs.rm(mark, { force: true });
+    for (const mark of await marksIn(folder, spec)) await fs.rm(mark, { force: true });
     await createNew(job);
   } finally {
     await fs.rm(taken, { force: true });
@@ -162,19 +158,18 @@ async function isPublished({ id, out }: JobSpec): Promise<boolean> {
   return isThere(out.format === "npy" ? out.path : path.join(out.path, "zarr.json"));
 }
 
-/** Returns the folder with the marks of output tasks. */
-const writingFolder = ({ updates }: JobSpec): string =>
-  updates === undefined ? FOLDERS.place : FOLDERS.apply;
-
-const marksIn = async (stage: string): Promise<string[]> =>
-  (await taskFilesIn(stage)).filter((file) => /^\d+$/.test(path.basename(file)));
+/** Returns the marks of tasks that have written to the output. */
+const marksIn = async (folder: string, spec: JobSpec): Promise<string[]> => {
+  const stage = writingStage(spec.updates === undefined);
+  const files = await taskFilesIn(fileOf.stage(folder, FOLDERS[stage]));
+  return files.filter((file) => /^\d+$/.test(path.basename(file)));
+};
 
 /**
  * Returns the number of tasks that have written to a new output, or the number of chunks that were changed in place.
  */
 async function marksOf(folder: string, spec: JobSpec): Promise<number> {
-  const stage = fileOf.stage(folder, writingFolder(spec));
-  const marks = await marksIn(stage);
+  const marks = await marksIn(folder, spec);
   if (!spec.inPlace) return marks.length;
   const changes = await inGroups(marks, countChanged);
   return changes.reduce((sum, count) => sum + count, 0);

@@ -178,7 +178,7 @@ async function endPending(spec: JobSpec, withChunks: boolean): Promise<void> {
 }
 
 /** Returns the stage that writes the chunks of a job's output. */
-const writingStage = ({ isGather }: Pick<JobContext, "isGather">): Exclude<StageName, "finish"> =>
+export const writingStage = (isGather: boolean): "place" | "apply" =>
   isGather ? "place" : "apply";
 
 /**
@@ -189,7 +189,7 @@ const writingStage = ({ isGather }: Pick<JobContext, "isGather">): Exclude<Stage
  */
 export async function forgetDamaged(job: JobContext): Promise<TensorError | null> {
   const { folder, out, spec } = job;
-  const stage = writingStage(job);
+  const stage = writingStage(job.isGather);
   const done = [...(await listTasks(folder, stage)).done.keys()];
   if (spec.inPlace) await inGroups(done, (task) => isPublished(job, task));
   if (spec.inPlace || !("isPending" in out) || !(await out.isPending())) return null;

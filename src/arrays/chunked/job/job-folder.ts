@@ -13,7 +13,7 @@ import { abandon, cleanUp, namesIn } from "./finish.ts";
 import { WORKERS } from "./job.ts";
 import { checkFolderOf, findSpec, isDone, noJob, specFile } from "./spec-file.ts";
 import { printSpec, type JobSpec } from "./spec.ts";
-import { removeLeft, temporaryOf } from "./temporary.ts";
+import { LOOKS, removeLeft, temporaryOf, untilNextLook } from "./temporary.ts";
 
 /**
  * Creates a job's folder, or uses an existing empty folder. `check` is called just before the complete folder is
@@ -51,10 +51,6 @@ export async function makeFolder(
   }
 }
 
-/** The number of checks whether another run has removed a job's folder, and the interval between checks, in ms. */
-const LOOKS = 5;
-const PAUSE = 20;
-
 /**
  * Returns true if a folder is empty or does not exist. The check is repeated, because a run that removes a job deletes
  * the mark `done` last.
@@ -62,7 +58,7 @@ const PAUSE = 20;
 async function isFree(folder: string, looks = LOOKS): Promise<boolean> {
   const names = await namesIn(folder);
   if (!isOnlyMark(names) || looks === 0) return names.length === 0;
-  await new Promise((resolve) => void setTimeout(resolve, PAUSE));
+  await untilNextLook();
   return isFree(folder, looks - 1);
 }
 

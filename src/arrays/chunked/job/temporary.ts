@@ -20,6 +20,13 @@ const NAME = /^(.+)\.([\w.-]{1,100})-(\d{1,10})-[\da-f]{12}\.tmp$/;
 /** The age, in ms, at which a temporary folder of another machine counts as abandoned. */
 const OLD = 86_400_000;
 
+/** The number of looks at what another run is about to replace or remove. */
+export const LOOKS = 5;
+
+/** Waits between two looks. */
+export const untilNextLook = (): Promise<void> =>
+  new Promise((resolve) => void setTimeout(resolve, 20));
+
 /** Returns a unique temporary path beside `place`. */
 export const temporaryOf = (place: string): string =>
   `${place}.${HOST}-${process.pid}-${randomBytes(6).toString("hex")}.tmp`;
