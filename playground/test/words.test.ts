@@ -70,14 +70,16 @@ test("the question is asked where the link is shared", async () => {
   assert.match(link, /!ask=Why%2081%3F$/);
 });
 
-test("a text that is cut ends with a whole character", async () => {
-  const text = "💥💥💥💥💥💥💥💥💥";
-  const hash = `ai.onnx/GatherElements/13;string:1:${encodeURIComponent(text)};int64:1:0`;
-  await using opened = await site.open(hash);
-  const shown = await opened.page
-    .locator("#cell-0-0")
-    .evaluate((cell) => cell.firstChild?.nodeValue);
-  assert.match(String(shown), /^(💥)+…$/u);
+test("a text that is cut ends with a whole character, and every int64 is shown whole", async () => {
+  for (const [type, text, shown] of [
+    ["string", "💥".repeat(20), /^(💥)+…$/u],
+    ["int64", "-9223372036854775808", /^-9223372036854775808$/],
+  ] as const) {
+    const hash = `ai.onnx/GatherElements/13;${type}:1:${encodeURIComponent(text)};int64:1:0`;
+    await using opened = await site.open(hash);
+    const cell = opened.page.locator("#cell-output-0");
+    assert.match(await cell.evaluate(({ firstChild }) => firstChild?.nodeValue ?? ""), shown);
+  }
 });
 
 test("Ctrl+Z is undo while a menu of the bar has the focus", async () => {

@@ -28,7 +28,16 @@ export interface Unpacked {
 /** What has been decompressed. The browser's decompressor is asynchronous, but the page reads links synchronously. */
 const known = new Map<string, Unpacked>();
 
-const bare = (hash: string): string => hash.replace(/^#/, "");
+/** Returns a link without `#`. Some programs percent-encode a whole link once more, so it has no semicolons. */
+function bare(hash: string): string {
+  const text = hash.replace(/^#/, "");
+  if (text.includes(";") || !/%3b/i.test(text)) return text;
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
 
 /** Decompresses a link before it is read; returns null for a link that can be read immediately. Never rejects. */
 export function unpack(hash: string): Promise<void> | null {

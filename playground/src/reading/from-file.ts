@@ -209,7 +209,7 @@ const ZEROS = "The model has no values for ";
 
 export function zerosRemark(names: readonly string[]): string {
   const are = names.length === 1 ? "it is" : "they are";
-  return `${ZEROS}${printNames(names)}, so ${are} zeros here. To see the real call, open the model together with .npy files of its inputs.`;
+  return `${ZEROS}${printNames(names)}, so ${are} zeros here. To see the real call, open the model together with .npy files of the node's inputs.`;
 }
 
 export const isZerosRemark = (sentence: string): boolean => sentence.startsWith(ZEROS);

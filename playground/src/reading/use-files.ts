@@ -84,7 +84,7 @@ export function useFiles({ act, latest, edits, generation }: Session): Files {
     else if (choices.length === 1 && spot !== null) take(only, spot, remarks);
     else setOffer(found);
   };
-  const { isBusy, read, cancel } = useReading();
+  const { isBusy, read, cancel } = useReading(generation);
   const takeRead = async (opened: Opened, spot: Spot | null): Promise<void> => {
     const found = await read(opened);
     if (found === null) return;
@@ -121,26 +121,26 @@ const modelIn = (opened: Opened): OpenedModel | null =>
 /** The time in milliseconds after which the page shows that it reads. */
 const PATIENCE = 300;
 
-/** Reads one thing at a time: a new reading cancels the one before. */
-function useReading() {
+/** Reads one thing at a time: a new reading cancels the one before, and so does another call. */
+function useReading(generation: number) {
   const [isBusy, setBusy] = useState(false);
   const stop = useRef(() => {});
+  useEffect(() => stop.current(), [generation]);
   const read = async (opened: Opened): Promise<Read> => {
     stop.current();
-    const { reading } = await import("./in-worker.ts");
-    const { result, cancel } = reading(opened);
+    const ending = new AbortController();
+    const { signal } = ending;
+    const end = (): void => ending.abort();
+    stop.current = end;
     const timer = setTimeout(() => setBusy(true), PATIENCE);
-    const end = (): void => {
+    signal.addEventListener("abort", () => {
       clearTimeout(timer);
       setBusy(false);
-    };
-    const own = (): void => {
-      cancel();
-      end();
-    };
-    stop.current = own;
-    const found = await result;
-    if (stop.current === own) end();
+    });
+    const { reading } = await import("./in-worker.ts");
+    const found = await reading(opened, signal);
+    if (signal.aborted) return null;
+    end();
     return found;
   };
   return { isBusy, read, cancel: () => stop.current() };

@@ -113,7 +113,6 @@ const REFUSED: readonly (readonly [text: string, sentence: RegExp])[] = [
   ["1 2\n3", /^line 2, column 1: expected a list of shape \[2\], like the first element, got .* \[1\]$/],
   ["array([1, 2], shape=(3,))", /says shape=\[3\], but has 2 elements/],
   ["np.random.rand(3)", /^line 1, column 1: np.random.rand is not supported here: print the array/],
-  ["np.zeros((4, 3))", /^line 1, column 1: np.zeros is not supported here/],
   ["np.array([1, 2], ndmin=2)", /the argument ndmin is not supported here/],
   ["np.array([1, 2], dtype='datetime64')", /expected a data type/],
   ["np.array([1, 2]).astype(int)", /\.astype is not supported here/],
