@@ -5,7 +5,7 @@ import { test } from "node:test";
 import type { Page } from "playwright-core";
 import { toHash } from "../src/document/hash.ts";
 import { PRESETS } from "../src/examples/presets.ts";
-import { packed } from "../src/writing/pack-link.ts";
+import { packed } from "../src/writing/link.ts";
 import { cellsOf, chooseExample, showState, SUM, typeAt, undo, useSite } from "./support/page.ts";
 
 const site = useSite();

@@ -1,6 +1,6 @@
 /**
  * Reads compressed links, which consist of `z1.` and zlib data in base64url. Only long shared links are compressed, by
- * `writing/pack-link.ts`. The page's own URL stays uncompressed, because it is written in events that cannot wait for
+ * `writing/link.ts`. The page's own URL stays uncompressed, because it is written in events that cannot wait for
  * the browser's compressor.
  */
 

@@ -1,7 +1,7 @@
 /** Hook that compresses a link while the link is shown. */
 
 import { useEffect, useState } from "preact/hooks";
-import { packed } from "./pack-link.ts";
+import { packed } from "./link.ts";
 
 /**
  * Returns the shorter form of a link, or the link itself until it is compressed. Both forms of the link open the same

@@ -10,8 +10,7 @@ import { LONGEST, unpack, unpacked } from "../../src/document/packed.ts";
 import { PRESETS } from "../../src/examples/presets.ts";
 import { readText } from "../../src/reading/read-text.ts";
 import type { State } from "../../src/values/state.ts";
-import { linkRemark } from "../../src/writing/link-length.ts";
-import { packed } from "../../src/writing/pack-link.ts";
+import { linkRemark, packed } from "../../src/writing/link.ts";
 import { anyText } from "../support/any-text.ts";
 import LINKS from "../links.json" with { type: "json" };
 

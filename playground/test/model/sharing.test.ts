@@ -11,8 +11,7 @@ import { rulesOf } from "../../src/why/dialect-view.ts";
 import { sideBySide } from "../../src/why/side-by-side.ts";
 import { sidePicture } from "../../src/why/side-picture.ts";
 import { asMarkdown } from "../../src/writing/as-markdown.ts";
-import { embedCode } from "../../src/writing/embed-code.ts";
-import { linkRemark } from "../../src/writing/link-length.ts";
+import { embedCode, linkRemark } from "../../src/writing/link.ts";
 import { stateOf } from "../support/states.ts";
 
 /** Exactly [1, 30, 20, 4]. */

@@ -57,6 +57,7 @@ export function commonShape(shapes: readonly (readonly number[])[]): number[] {
   });
 }
 
+/** Combines one array per axis into index tuples. */
 export function stacked(components: readonly Arr[]): Arr {
   const [first] = components;
   const shape = commonShape(components.map((one) => one.shape));

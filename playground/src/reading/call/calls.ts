@@ -2,8 +2,8 @@
 
 import type { Statement, Argument, Call, Index, Value } from "../literals.ts";
 import { numberIn } from "../blocks.ts";
-import type { Arr } from "./arrays.ts";
-import { gather, gatherND, slices, tupled, tuples, type Draft } from "./draft.ts";
+import { stacked, type Arr } from "./arrays.ts";
+import { gather, gatherND, slices, tuples, type Draft } from "./draft.ts";
 import { formOf, type Bound } from "./forms.ts";
 import { libraryOf, type Names } from "./names.ts";
 import { ownCall, onnxNode, runCall } from "./nodes.ts";
@@ -83,7 +83,7 @@ function boundOf(
       const isTuple = value.kind === "list" && value.bracket === "(";
       return {
         isTuple,
-        array: isTuple ? tupled(value.items.map(names.array)) : names.array(value),
+        array: isTuple ? stacked(value.items.map(names.array)) : names.array(value),
       };
     },
   };
@@ -161,7 +161,7 @@ function subscript(
     throw names.wrong(sentence, start);
   }
   const data = names.array(of);
-  const index: Arr = isTuple ? tupled(parts) : parts[0];
+  const index: Arr = isTuple ? stacked(parts) : parts[0];
   if (updates === null) return isTuple ? gatherND(data, index) : gather(data, index, slicesBefore);
   const values = names.array(updates);
   return isTuple

@@ -10,7 +10,6 @@ import {
   filledWith,
   numbers,
   reshapedTo,
-  stacked,
   type Arr,
 } from "./arrays.ts";
 
@@ -44,6 +43,9 @@ function fitted(updates: Arr, index: Arr): Arr {
   return isLarger && sizeOf(index.shape) > 0 ? cropped(updates, index.shape) : updates;
 }
 
+const shownInstead = (lack: string, op: string): string =>
+  `ONNX ${lack}, so the page shows OpenVINO's ${op}.`;
+
 /** Drafts a scatter of elements along an axis. Only OpenVINO supports `mean` and can exclude data from the result. */
 export function elements(
   data: Arr,
@@ -58,11 +60,11 @@ export function elements(
   const single = updates.values.length === 1 && updates.shape.length === 0;
   const fit = single ? filledWith(updates, index.shape, updates.values[0]) : fitted(updates, index);
   const inputs = { data, indices: index, updates: fit };
-  const remarks =
+  const cropped =
     fit !== updates && !single ? ["The updates are cropped to the shape of the indices."] : [];
   if (reduction !== "mean" && !isFresh && reduction !== "sub") {
     const attributes = { ...axisOf(axis), ...none(reduction) };
-    return { domain: "ai.onnx", op: "ScatterElements", attributes, inputs, remarks };
+    return { domain: "ai.onnx", op: "ScatterElements", attributes, inputs, remarks: cropped };
   }
   return {
     domain: "openvino",
@@ -73,35 +75,24 @@ export function elements(
     },
     inputs: { ...inputs, axis: axisInput(axis) },
     remarks: [
-      ...remarks,
-      isFresh
-        ? "ONNX cannot exclude data from a scatter, so the page shows OpenVINO's ScatterElementsUpdate."
-        : `ONNX does not have the reduction ${reduction}, so the page shows OpenVINO's ScatterElementsUpdate.`,
+      ...cropped,
+      shownInstead(
+        isFresh ? "cannot exclude data from a scatter" : `does not have the reduction ${reduction}`,
+        "ScatterElementsUpdate",
+      ),
     ],
   };
 }
 
 /** Drafts a scatter of slices by index tuples. Updates are broadcast to the shape of the slices. */
 export function tuples(data: Arr, indices: Arr, updates: Arr, reduction = "none"): Draft {
-  const isOnnx = reduction !== "sub";
   const shape = [...indices.shape.slice(0, -1), ...data.shape.slice(indices.shape.at(-1) ?? 0)];
-  return {
-    domain: isOnnx ? "ai.onnx" : "openvino",
-    op: isOnnx ? "ScatterND" : "ScatterNDUpdate",
-    attributes: none(isOnnx ? reduction : (OPENVINO[reduction] ?? reduction)),
-    inputs: {
-      data,
-      indices,
-      updates: grownTo(updates, shape),
-    },
-    ...(isOnnx
-      ? {}
-      : {
-          remarks: [
-            `ONNX does not have the reduction ${reduction}, so the page shows OpenVINO's ScatterNDUpdate.`,
-          ],
-        }),
-  };
+  const inputs = { data, indices, updates: grownTo(updates, shape) };
+  if (reduction !== "sub") {
+    return { domain: "ai.onnx", op: "ScatterND", attributes: none(reduction), inputs };
+  }
+  const remarks = [shownInstead("does not have the reduction sub", "ScatterNDUpdate")];
+  return { domain: "openvino", op: "ScatterNDUpdate", attributes: { reduction }, inputs, remarks };
 }
 
 /** Broadcasts an array to a shape; an array that does not fit stays as it is, and the page reports its shape. */
@@ -113,9 +104,6 @@ const grownTo = (array: Arr, shape: readonly number[]): Arr => {
     );
   return isFit ? broadcast(array, shape) : array;
 };
-
-/** Combines one array per axis into index tuples. */
-export const tupled = (components: readonly Arr[]): Arr => stacked(components);
 
 /** Drafts a scatter of whole slices along an axis, such as `x[:, idx] = u`. */
 export function slices(
@@ -131,12 +119,8 @@ export function slices(
   }
   if (reduction === "none") {
     const shape = [...data.shape.slice(0, axis), ...index.shape, ...data.shape.slice(axis + 1)];
-    const inputs = {
-      data,
-      indices: index,
-      updates: grownTo(updates, shape),
-      axis: axisInput(axis),
-    };
+    const own = grownTo(updates, shape);
+    const inputs = { data, indices: index, updates: own, axis: axisInput(axis) };
     return { domain: "openvino", op: "ScatterUpdate", attributes: {}, inputs };
   }
   const full = index.shape.length === 1 ? alongAxis(index, axis, data.shape) : index;
@@ -147,13 +131,9 @@ export function gather(data: Arr, indices: Arr, axis: number, batchDims = 0): Dr
   if (batchDims === 0) {
     return { domain: "ai.onnx", op: "Gather", attributes: axisOf(axis), inputs: { data, indices } };
   }
+  const attributes = { batch_dims: String(batchDims) };
   const inputs = { data, indices, axis: axisInput(axis) };
-  return {
-    domain: "openvino",
-    op: "Gather",
-    attributes: { batch_dims: String(batchDims) },
-    inputs,
-  };
+  return { domain: "openvino", op: "Gather", attributes, inputs };
 }
 
 export const gatherElements = (data: Arr, indices: Arr, axis: number): Draft => ({

@@ -146,13 +146,10 @@ export const FORMS: readonly Form[] = [
   tf(
     "tensor_scatter_nd_update tensor_scatter_nd_add tensor_scatter_nd_sub tensor_scatter_nd_max tensor_scatter_nd_min",
     "tensor, indices, updates, name",
-    (b) =>
-      tuples(
-        b.array("tensor"),
-        b.array("indices"),
-        b.array("updates"),
-        reductionOf(b.name.replace(/^.*_/, "")),
-      ),
+    (b) => {
+      const reduction = reductionOf(b.name.replace(/^.*_/, ""));
+      return tuples(b.array("tensor"), b.array("indices"), b.array("updates"), reduction);
+    },
   ),
   tf("scatter_nd", "indices, updates, shape, name", (b) => {
     const shape = b.array("shape");
