@@ -8,8 +8,10 @@ import { createJob, planJob } from "../../src/arrays/chunked/job/create-job.ts";
 import type { JobRequest } from "../../src/arrays/chunked/job/request.ts";
 import { removeJob } from "../../src/arrays/chunked/job/job-folder.ts";
 import { freeSpaceOf, type FreeSpace } from "../../src/arrays/chunked/job/disk.ts";
+import { startPool } from "../../src/arrays/chunked/run/pool.ts";
 import { openSpec } from "../../src/arrays/chunked/job/spec-file.ts";
 import { runBegun, runJob, watchMemory } from "../../src/arrays/chunked/run/run-job.ts";
+import { CHUNKED } from "../../src/core/limits.ts";
 import { createArray } from "../../src/entries/zarr.ts";
 import {
   add,
@@ -20,6 +22,7 @@ import {
   requestIn,
   storeInputs,
 } from "../support/job-files.ts";
+import { setLimits } from "../support/limits.ts";
 import { assertRejected } from "../support/refusal.ts";
 
 const HERE = { threads: 0, memory: MEMORY };
@@ -50,6 +53,39 @@ test("a process that takes more memory than it may says so once", async () => {
     /^the process takes \S+ [MG]B of memory, but the job was planned for 1 B \(/,
   );
 });
+
+/** The disk space that is planned for a file besides its bytes: a block of the disk, and a folder entry. */
+const PER_FILE = 4096 + 256;
+
+const gather = { function: "gatherND", options: {} };
+
+for (const [name, call, more, pairs, stages] of [
+  ["a scatter", add, {}, CHUNKED.pairs, { partition: "shuffle" }],
+  ["a merged scatter", add, {}, 0, { partition: "shuffle", merge: "merged" }],
+  ["a gather", gather, { updates: undefined }, 0, { partition: "shuffle", apply: "applied" }],
+] as const) {
+  test(`fragments of ${name} take exactly the planned bytes`, async () => {
+    const restore = setLimits({ CHUNKED: { pairs } });
+    const home = makeHome();
+    await storeInputs(home);
+    const request = await requestIn(home, call, { blockShape: [2], ...more });
+    const spec = await createJob(request).finally(restore);
+    const pool = startPool(HERE);
+    for (const [at, { name: stage, tasks }] of spec.stages.entries()) {
+      if (stage === "finish") continue;
+      for (let task = 0; task < tasks; task++) await pool.run(request.folder, stage, task);
+      const { [stage as keyof typeof stages]: folder }: Readonly<Record<string, string>> = stages;
+      if (folder === undefined) continue;
+      const place = path.join(request.folder, folder);
+      const files = fs.readdirSync(place).filter((file) => /^\d+$/.test(file));
+      const bytes = files.reduce((sum, file) => sum + fs.statSync(path.join(place, file)).size, 0);
+      // Besides its file, a task may leave a record of its inputs, unless it only merges.
+      const perTask = stage === "merge" ? PER_FILE : 2 * PER_FILE;
+      assert.equal(spec.planned?.disk[at][0], bytes + tasks * perTask, stage);
+    }
+    await pool.end();
+  });
+}
 
 /** A disk that has `bytes` left after so many looks. */
 function fillingDisk(looks: number, bytes: number): FreeSpace {
