@@ -34,22 +34,20 @@ export function ShapeEditor(props: ShapeEditorProps): JSX.Element {
       <button
         type="button"
         class="small"
-        aria-label={`one dimension fewer for ${name}`}
         title={`one dimension fewer for ${name}`}
         disabled={shape.length === 0}
         onClick={() => onShape(shape.slice(0, -1))}
       >
-        −
+        <span aria-hidden="true">−</span>
       </button>
       <button
         type="button"
         class="small"
-        aria-label={`one dimension more for ${name}`}
         title={`one dimension more for ${name}`}
         disabled={shape.length >= MOST_AXES}
         onClick={onGrow ?? (() => onShape([...shape, 1]))}
       >
-        +
+        <span aria-hidden="true">+</span>
       </button>
     </span>
   );

@@ -166,7 +166,7 @@ function Attribute({ schema, text, isWrong, onText }: AttributeProps): JSX.Eleme
     "aria-label": name,
     "aria-invalid": isWrong ? (true as const) : undefined,
     "aria-describedby": isWrong ? FAULTS_ID : undefined,
-    title: `${name}: ${description}`,
+    title: description,
   };
   return (
     <>
