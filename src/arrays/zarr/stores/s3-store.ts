@@ -3,10 +3,10 @@
  * objects, which are then deleted. An existing array is never overwritten.
  */
 
-import { isTensorError, TensorError } from "../../../core/errors.ts";
+import { isTensorError } from "../../../core/errors.ts";
 import { join } from "../codecs/gzip.ts";
 import { within } from "../../boxes/urls.ts";
-import { refusalOf, unreachable } from "./failures.ts";
+import { failed, refusalOf, unreachable } from "./failures.ts";
 import { openObject, stateOfObject, type ObjectClient } from "./ranges.ts";
 import type { Request } from "./retries.ts";
 import { textOf } from "./silence.ts";
@@ -16,6 +16,7 @@ import type { Fetch } from "./store-options.ts";
 import {
   CLAIM,
   readAll,
+  unfit,
   type Source,
   type Staging,
   type ArrayStore,
@@ -156,14 +157,12 @@ export class S3Store implements ArrayStore {
     const response = await this.send(key, { method: "PUT", headers, body }, expected);
     await response?.body?.cancel();
     if (response !== null) return response;
-    throw new TensorError("engine", `the bucket of ${this.path} does not exist`, {
-      file: this.path,
-    });
+    throw failed(`the bucket of ${this.path} does not exist`, this.path);
   }
 
   async clear(): Promise<void> {
-    const sentence = `${this.path} is in object storage, where arrays cannot be overwritten; choose another location`;
-    throw new TensorError("attribute", sentence, { key: "overwrite", file: this.path });
+    const why = "is in object storage, where arrays cannot be overwritten; choose another location";
+    throw unfit(this.path, why, "overwrite");
   }
 
   list(): AsyncIterable<StoredObject> {
@@ -201,11 +200,8 @@ export class S3Store implements ArrayStore {
   ): AsyncGenerator<{ readonly text: string; readonly root: string }> {
     const { bucketUrl, prefix: place } = this.client;
     if (place === null) {
-      throw new TensorError(
-        "engine",
-        `the objects at ${this.path} cannot be listed; use an s3:// URL`,
-        { file: this.path },
-      );
+      const sentence = `the objects at ${this.path} cannot be listed; use an s3:// URL`;
+      throw failed(sentence, this.path);
     }
     const root = place.key === "" ? "" : `${place.key}/`;
     for (
@@ -244,9 +240,8 @@ export class S3Store implements ArrayStore {
     if (response === null) return false;
     // A copy may fail even after the server has sent the status.
     if ((await this.#textOf(response)).includes("<Error>")) {
-      throw new TensorError("engine", `the server did not copy ${from.path}/${key}`, {
-        file: `${from.path}/${key}`,
-      });
+      const file = `${from.path}/${key}`;
+      throw failed(`the server did not copy ${file}`, file);
     }
     return true;
   }
@@ -337,8 +332,8 @@ class S3Staging implements Staging {
     const bytes = await readAll(staged);
     const isOwn = (await store.putNew(key, [bytes])) || (await store.holds(key, bytes)) === true;
     if (!isOwn) {
-      const sentence = `${store.path} holds another array by now, which is kept; write to another location`;
-      throw new TensorError("attribute", sentence, { key: "out", file: store.path });
+      const why = "holds another array by now, which is kept; write to another location";
+      throw unfit(store.path, why, "out");
     }
     await this.remove(name);
     return true;

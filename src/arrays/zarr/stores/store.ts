@@ -92,12 +92,13 @@ export async function foldersIn(
   return [...names];
 }
 
+/** Returns the error for a path or a URL that does not fit an option. `why` follows the path in the sentence. */
+export const unfit = (file: string, why: string, key = "location"): TensorError =>
+  new TensorError("attribute", `${file} ${why}`, { key, file });
+
 /** Returns the error for writing to a store that can only be read. */
 export const readOnly = ({ path }: Pick<ArrayStore, "path">): TensorError =>
-  new TensorError("attribute", `${path} can only be read; write to a folder or to s3://`, {
-    key: "location",
-    file: path,
-  });
+  unfit(path, "can only be read; write to a folder or to s3://");
 
 /** The part of a store that can only be read, and whose objects are known. `folder` contains the store's keys. */
 export abstract class ReadOnlyStore<T> {
