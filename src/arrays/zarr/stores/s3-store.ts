@@ -16,6 +16,7 @@ import type { Fetch } from "./store-options.ts";
 import {
   CLAIM,
   readAll,
+  STAGING,
   unfit,
   type Source,
   type Staging,
@@ -24,7 +25,7 @@ import {
 } from "./store.ts";
 
 /** The prefix of objects that readers ignore. */
-const STAGING = ".ndscatter/";
+const STAGED = `${STAGING}/`;
 
 export async function openS3Store(
   location: string,
@@ -300,27 +301,27 @@ class S3Staging implements Staging {
   }
 
   open(name: string): Promise<Source | null> {
-    return this.#store.open(STAGING + name);
+    return this.#store.open(STAGED + name);
   }
 
   put(name: string, parts: readonly Uint8Array[]): Promise<void> {
-    return this.#store.put(STAGING + name, parts);
+    return this.#store.put(STAGED + name, parts);
   }
 
   putNew(name: string, parts: readonly Uint8Array[]): Promise<boolean> {
-    return this.#store.putNew(STAGING + name, parts);
+    return this.#store.putNew(STAGED + name, parts);
   }
 
   async copy(from: ArrayStore, key: string, name: string): Promise<boolean> {
     // The server copies the object, so the data does not pass through this machine.
     if (!(from instanceof S3Store)) return false;
     const isSameServer = from.client.bucketUrl.host === this.#store.client.bucketUrl.host;
-    return isSameServer && (await this.#store.copy(from, key, STAGING + name));
+    return isSameServer && (await this.#store.copy(from, key, STAGED + name));
   }
 
   async publish(name: string, key: string): Promise<boolean> {
-    const isThere = await this.#store.copy(this.#store, STAGING + name, key);
-    if (isThere) await this.#store.remove(STAGING + name);
+    const isThere = await this.#store.copy(this.#store, STAGED + name, key);
+    if (isThere) await this.#store.remove(STAGED + name);
     return isThere;
   }
 
@@ -340,14 +341,14 @@ class S3Staging implements Staging {
   }
 
   remove(name: string): Promise<void> {
-    return this.#store.remove(STAGING + name);
+    return this.#store.remove(STAGED + name);
   }
 
   async end(): Promise<void> {
     const keys: string[] = [];
-    for await (const { key } of this.#store.listUnder(STAGING)) keys.push(key);
+    for await (const { key } of this.#store.listUnder(STAGED)) keys.push(key);
     // The claim names the job of the remaining objects, so it is deleted last.
-    keys.sort((a, b) => Number(a === STAGING + CLAIM) - Number(b === STAGING + CLAIM));
+    keys.sort((a, b) => Number(a === STAGED + CLAIM) - Number(b === STAGED + CLAIM));
     for (const key of keys) await this.#store.remove(key);
   }
 }
