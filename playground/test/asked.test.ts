@@ -85,6 +85,11 @@ test("a compared output follows the edits of its call, and a closed panel leaves
   assert.equal(new URL(page.url()).hash, `#${SUM}`);
 });
 
+test("a link whose output cannot be read says so", async () => {
+  await using opened = await site.open(`${SUM}!float32:4,3:1*11`);
+  await opened.page.getByText("The output of the link cannot be read.").waitFor();
+});
+
 test("a link to an example with a question shows the question", async () => {
   await using opened = await site.open(SUM);
   const { page } = opened;

@@ -369,18 +369,6 @@ test("pictures that are saved hold what is seen, also of large tensors, and noth
   }
 });
 
-test("the steps are saved as a picture that moves: each value that a cell has is in it", async () => {
-  await using opened = await site.open(SUM);
-  const { page } = opened;
-  await page.getByRole("button", { name: "Share" }).click();
-  const svg = await saved(page, "Save the steps as an animated SVG");
-  const { isWrong, texts } = await readSvg(page, svg);
-  assert.equal(isWrong, false);
-  // Row 1 is 1, then 11, then 81.
-  for (const value of ["1", "11", "81", "43"]) assert.ok(texts.includes(value), value);
-  assert.match(svg, /<animate attributeName="opacity"[^>]*repeatCount="indefinite"/);
-});
-
 test("the cell in focus keeps the focus and stays in view when the stage becomes smaller", async () => {
   await using opened = await site.open(LARGE, { viewport: { width: 1280, height: 1000 } });
   const { page } = opened;

@@ -9,18 +9,21 @@ import { writeNpy } from "ndscatter/npy";
 import type { Page } from "playwright-core";
 import { drop, type Dropped } from "./support/drop.ts";
 import { mixedModel } from "./support/models.ts";
-import { cellsOf, REPOSITORY, SUM, useSite } from "./support/page.ts";
+import { PRESETS } from "../src/examples/presets.ts";
+import { cellsOf, chooseExample, REPOSITORY, SUM, useSite } from "./support/page.ts";
 
 const site = useSite();
 
-/** Pastes a text where nothing has the focus. */
-const paste = (page: Page, text: string): Promise<void> =>
-  page.evaluate((given) => {
-    const data = new DataTransfer();
-    data.setData("text/plain", given);
-    const event = { clipboardData: data, bubbles: true, cancelable: true };
-    document.body.dispatchEvent(new ClipboardEvent("paste", event));
-  }, text);
+/** Pastes texts, one right after the other, where nothing has the focus. */
+const paste = (page: Page, ...texts: readonly string[]): Promise<void> =>
+  page.evaluate((all) => {
+    for (const text of all) {
+      const clipboardData = new DataTransfer();
+      clipboardData.setData("text/plain", text);
+      const event = { clipboardData, bubbles: true, cancelable: true };
+      document.body.dispatchEvent(new ClipboardEvent("paste", event));
+    }
+  }, texts);
 
 const example = (name: string): Dropped => ({
   name,
@@ -201,18 +204,29 @@ test("of large files the part that matters is shown, and the command for all of 
   );
 });
 
-test("a large text is read in a worker, and reading it can be canceled", async () => {
-  await using opened = await site.open(SUM);
+test("a large text is read in a worker, until Cancel, Back or another text ends the reading", async () => {
+  await using opened = await site.open();
   const { page } = opened;
   const before = await cellsOf(page, "output");
+  await chooseExample(page, PRESETS[2].id);
   // The worker's script never arrives, so reading takes as long as the test wants.
   await page.route(/reader-[^/]*\.js$/, () => {});
-  const numbers = Array.from({ length: 100_000 }, (_, n) => n % 7);
-  await paste(page, numbers.join("\n"));
-  await page.locator(".reading").getByRole("button", { name: "Cancel" }).click();
-  await page.locator(".reading button").waitFor({ state: "detached" });
+  const large = Array.from({ length: 100_000 }, (_, n) => n % 7).join("\n");
+  const cancel = page.locator(".reading button");
+  await paste(page, large);
+  await cancel.click();
+  await cancel.waitFor({ state: "detached" });
+  await paste(page, large);
+  await cancel.waitFor();
+  await page.goBack();
+  await cancel.waitFor({ state: "detached" });
   assert.deepEqual(await cellsOf(page, "output"), before);
-  assert.equal(await page.locator("dialog[open]").count(), 0);
+  await page.unroute(/reader-[^/]*\.js$/);
+  await paste(page, large, "np.add.at([0, 1, 2], [2, 2], [3, 4])");
+  await page.getByText("is ScatterND-18.").waitFor();
+  await page.waitForTimeout(500);
+  assert.deepEqual(await cellsOf(page, "output"), ["0", "1", "9"]);
+  assert.equal(await page.locator("dialog[open], .reading button").count(), 0);
 });
 
 test("a text of 200,000 numbers is refused by the worker with a sentence", async () => {

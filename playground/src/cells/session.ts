@@ -5,7 +5,7 @@ import type { Edits } from "../document/edits.ts";
 import type { Fix } from "../document/fixes.ts";
 import type { Faults } from "../document/faults.ts";
 import type { Action, PageState } from "../document/state.ts";
-import type { Preset } from "../examples/presets.ts";
+import type { Preset } from "../examples/preset.ts";
 import type { Spot, TensorId } from "../values/spot.ts";
 import type { State } from "../values/state.ts";
 import type { Cells } from "./cells.ts";

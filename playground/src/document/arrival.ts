@@ -1,6 +1,6 @@
 /** Reads the call in a link. */
 
-import type { Preset } from "../examples/presets.ts";
+import type { Preset } from "../examples/preset.ts";
 import { START } from "../examples/start.ts";
 import type { State } from "../values/state.ts";
 import { documentOf, withOpened, type Document } from "./document.ts";

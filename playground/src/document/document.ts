@@ -4,7 +4,7 @@
  */
 
 import { toHash } from "./hash.ts";
-import type { Preset } from "../examples/presets.ts";
+import type { Preset } from "../examples/preset.ts";
 import type { State, TensorText } from "../values/state.ts";
 
 /**

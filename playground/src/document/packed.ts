@@ -28,7 +28,16 @@ export interface Unpacked {
 /** What has been decompressed. The browser's decompressor is asynchronous, but the page reads links synchronously. */
 const known = new Map<string, Unpacked>();
 
-const bare = (hash: string): string => hash.replace(/^#/, "");
+/** Returns a link without `#`. Some programs percent-encode a whole link once more, so it has no semicolons. */
+function bare(hash: string): string {
+  const text = hash.replace(/^#/, "");
+  if (text.includes(";") || !/%3b/i.test(text)) return text;
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
 
 /** Decompresses a link before it is read; returns null for a link that can be read immediately. Never rejects. */
 export function unpack(hash: string): Promise<void> | null {
@@ -60,6 +69,7 @@ const refused = (text: string, sentence: string): Unpacked => ({
 /** Returns the uncompressed form of a link with or without `#`, and never throws. */
 export function unpacked(hash: string): Unpacked {
   const text = bare(hash);
+  if (text.length > LONGEST) return refused(text, `it has more than ${LONGEST} characters`);
   const [, version] = /^z(\d{1,9})\./.exec(text) ?? [];
   if (version === undefined) return { text, error: null };
   if (`z${version}.` !== PREFIX) {
@@ -68,6 +78,5 @@ export function unpacked(hash: string): Unpacked {
       `it begins with "z${version}.", a format that this page does not know; reload the page to get its newest version`,
     );
   }
-  if (text.length > LONGEST) return refused(text, `it has more than ${LONGEST} characters`);
   return known.get(text) ?? refused(text, "it has not been decompressed");
 }

@@ -4,7 +4,7 @@
  */
 
 import { resolve } from "ndscatter/operators";
-import { EXAMPLES } from "../examples/menu.ts";
+import { EXAMPLES } from "../examples/presets.ts";
 import { pairOf } from "../examples/pairs.ts";
 import { attempt } from "../values/attempt.ts";
 import { dtypesOf } from "../values/schema.ts";

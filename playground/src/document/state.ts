@@ -5,7 +5,7 @@
 
 import type { DialectId, Tensor } from "ndscatter";
 import type { Pair } from "../examples/pairs.ts";
-import type { Preset } from "../examples/presets.ts";
+import type { Preset } from "../examples/preset.ts";
 import type { Spot } from "../values/spot.ts";
 import type { State, TensorText } from "../values/state.ts";
 import type { History } from "./history.ts";

@@ -4,8 +4,9 @@
  */
 
 import type { DialectId } from "ndscatter";
-import { CONFUSIONS, type Confusion } from "./confusions.ts";
-import { CONFUSIONS_GROUP, presetOf } from "./presets.ts";
+import { CONFUSIONS } from "./confusions.ts";
+import { presetOf } from "./preset.ts";
+import { CONFUSIONS_GROUP } from "./presets.ts";
 
 /** One side of a pair: a preset under its version's rule or another system's rule. */
 export interface Side {
@@ -21,32 +22,27 @@ export interface Pair {
   readonly sides: readonly [Side, Side];
 }
 
-const idOf = (confusion: Confusion): string => presetOf(CONFUSIONS_GROUP, confusion).id;
+/** The sides of calls that differ in one detail; the two sides of a pair follow each other. */
+const SIDES = CONFUSIONS.flatMap((row) => {
+  const [by, label] = row[4] ?? [];
+  return label === undefined ? [] : [{ by, label, preset: presetOf(CONFUSIONS_GROUP, row).id }];
+});
 
-/** Examples that differ in one detail follow each other in the list. */
-const ofExamples = CONFUSIONS.filter(({ pair }) => pair !== undefined);
-
-const sideOf = (one: Confusion): Side => ({ label: one.pair?.[1] ?? "", preset: idOf(one) });
-
-/** Calls that two systems run in different ways. */
-const ofSystems = CONFUSIONS.filter(({ title }) => title.endsWith("what ONNX leaves open"));
+/** A call that two systems run in different ways. */
+const OPEN = "classic-confusions-duplicates-what-onnx-leaves-open";
 
 export const PAIRS: readonly Pair[] = [
-  ...ofExamples.flatMap((one, at): Pair[] =>
-    at % 2 === 1
-      ? []
-      : [{ by: one.pair?.[0] ?? "", sides: [sideOf(one), sideOf(ofExamples[at + 1])] }],
-  ),
-  ...ofSystems.map((one): Pair => {
-    const preset = idOf(one);
-    return {
-      by: "system",
-      sides: [
-        { label: "ONNX", preset, dialect: "onnx" },
-        { label: "TensorFlow", preset, dialect: "tensorflow-cpu" },
-      ],
-    };
+  ...SIDES.flatMap(({ by = "", ...one }, at): Pair[] => {
+    const { by: _, ...other } = SIDES[at + 1] ?? one;
+    return at % 2 === 1 ? [] : [{ by, sides: [one, other] }];
   }),
+  {
+    by: "system",
+    sides: [
+      { label: "ONNX", preset: OPEN, dialect: "onnx" },
+      { label: "TensorFlow", preset: OPEN, dialect: "tensorflow-cpu" },
+    ],
+  },
 ];
 
 /** Returns the pair that contains a preset, or null. A preset belongs to at most one pair. */

@@ -5,50 +5,20 @@
 
 import { CONFUSIONS } from "./confusions.ts";
 import { ONNX_EXAMPLES } from "./examples-onnx.ts";
-import { OPENVINO_SCATTERS } from "./examples-openvino.ts";
-import { OPENVINO_GATHERS } from "./examples-openvino-gather.ts";
-import type { Example, Examples } from "./example.ts";
-import type { State } from "../values/state.ts";
-
-type Version = Pick<State, "domain" | "op" | "opset">;
-
-export interface Preset {
-  readonly id: string;
-  readonly group: string;
-  readonly title: string;
-  readonly question: string;
-  /** A note about the picture or a corrected erratum; may be empty. */
-  readonly note: string;
-  readonly state: State;
-}
+import { OPENVINO_EXAMPLES } from "./examples-openvino.ts";
+import { presetOf, type Preset } from "./preset.ts";
+import { START } from "./start.ts";
 
 export const CONFUSIONS_GROUP = "Classic confusions";
 
-const ofDocuments = (
-  domain: State["domain"],
-  home: string,
-  documents: readonly Examples[],
-): Preset[] =>
-  documents.flatMap(({ examples, ...own }) =>
-    examples.map((one) => presetOf(`${home}${own.op}`, { domain, ...own, ...one })),
-  );
+const CONFUSED = CONFUSIONS.map((row) => presetOf(CONFUSIONS_GROUP, row));
 
-export const PRESETS: readonly Preset[] = [
-  ...ofDocuments("ai.onnx", "", ONNX_EXAMPLES),
-  ...ofDocuments("openvino", "OpenVINO ", [...OPENVINO_SCATTERS, ...OPENVINO_GATHERS]),
-  ...CONFUSIONS.map((one) => presetOf(CONFUSIONS_GROUP, one)),
-];
+const OF_DOCUMENTS = [...ONNX_EXAMPLES, ...OPENVINO_EXAMPLES].map((row) => {
+  const [domain, op] = row[2].split("/");
+  return presetOf(domain === "openvino" ? `OpenVINO ${op}` : op, row);
+});
 
-/** Returns an example as a preset, whose id follows from the group and the title. */
-export function presetOf(
-  group: string,
-  { title, question, note = "", attributes = {}, inputs, ...version }: Example & Version,
-): Preset {
-  const words = `${group} ${title}`.toLowerCase().replaceAll(/[^a-z0-9]+/g, "-");
-  const { domain, op, opset } = version;
-  return {
-    id: words.replaceAll(/^-|-$/g, ""),
-    ...{ group, title, question, note },
-    state: { domain, op, opset, attributes, inputs },
-  };
-}
+export const PRESETS: readonly Preset[] = [...OF_DOCUMENTS, ...CONFUSED];
+
+/** All examples in the order of the menu. */
+export const EXAMPLES: readonly Preset[] = [...START, ...CONFUSED, ...OF_DOCUMENTS];

@@ -2,8 +2,8 @@
 
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import { EXAMPLES } from "../examples/menu.ts";
-import { CONFUSIONS_GROUP, type Preset } from "../examples/presets.ts";
+import type { Preset } from "../examples/preset.ts";
+import { CONFUSIONS_GROUP, EXAMPLES } from "../examples/presets.ts";
 import { START_GROUP } from "../examples/start.ts";
 import { searchIn } from "../widgets/query.ts";
 import { Thumb } from "./thumb.tsx";

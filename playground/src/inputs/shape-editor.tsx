@@ -35,7 +35,7 @@ export function ShapeEditor(props: ShapeEditorProps): JSX.Element {
         type="button"
         class="small"
         aria-label={`one dimension fewer for ${name}`}
-        title="one dimension fewer"
+        title={`one dimension fewer for ${name}`}
         disabled={shape.length === 0}
         onClick={() => onShape(shape.slice(0, -1))}
       >
@@ -45,7 +45,7 @@ export function ShapeEditor(props: ShapeEditorProps): JSX.Element {
         type="button"
         class="small"
         aria-label={`one dimension more for ${name}`}
-        title="one dimension more"
+        title={`one dimension more for ${name}`}
         disabled={shape.length >= MOST_AXES}
         onClick={onGrow ?? (() => onShape([...shape, 1]))}
       >

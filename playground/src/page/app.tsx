@@ -2,7 +2,7 @@
 
 import type { JSX } from "preact";
 import { useCallback, useRef, useState } from "preact/hooks";
-import { useCorners } from "../stage/use-corners.ts";
+import { useCorners, type Windows } from "../stage/use-corners.ts";
 import { useKeys } from "./use-keys.ts";
 import { later } from "../widgets/later.tsx";
 import { PlayButton, Player } from "../story/player.tsx";
@@ -19,6 +19,7 @@ import { Top } from "./top.tsx";
 import { useTravel } from "../story/use-travel.ts";
 import { rulesBeside } from "../document/faults.ts";
 import type { State } from "../values/state.ts";
+import { cellId } from "../values/spot.ts";
 import { visible } from "../values/visible.ts";
 import type { WhyProps } from "../why/use-why.ts";
 
@@ -55,7 +56,7 @@ export function App(): JSX.Element {
           <PinnedSlices session={session} layout={layout} windows={windows} pinned={pinned} />
         </div>
         <Player session={session} />
-        <Side session={session} isFrame={isFrame} />
+        <Side session={session} isFrame={isFrame} onReveal={windows.onReveal} />
         <p class="hidden" role="status" id="aloud">
           {session.toHear}
         </p>
@@ -65,7 +66,7 @@ export function App(): JSX.Element {
   );
 }
 
-interface SideProps {
+interface SideProps extends Pick<Windows, "onReveal"> {
   readonly session: Session;
   readonly isFrame: boolean;
 }
@@ -80,9 +81,9 @@ const inOneParagraph = (remarks: readonly string[]): string =>
  * Shows the description and the shapes, or the comparison panel. On a small screen, the content is collapsed to one
  * line, which the user can expand.
  */
-function Side({ session, isFrame }: SideProps): JSX.Element {
+function Side({ session, isFrame, onReveal }: SideProps): JSX.Element {
   const [isOpen, setOpen] = useState(false);
-  const { state, generation, explanation, asked, act, remarks, isStale } = session;
+  const { state, asked, remarks } = session;
   return (
     // The side panel scrolls, so it must be reachable by keyboard.
     <aside
@@ -116,25 +117,40 @@ function Side({ session, isFrame }: SideProps): JSX.Element {
           <ShapeRules session={session} />
         </>
       ) : (
-        <>
-          {/* The faults of the call and their fixes are always visible. */}
-          {isStale && <Story session={session} />}
-          <WhyPanel
-            state={state}
-            explanation={explanation}
-            actual={asked.actual}
-            dialect={asked.dialect}
-            link={asked.link}
-            generation={generation}
-            onAddress={(compared) => act({ do: "compare", compared })}
-            onRule={(rule) => act({ do: "rule", rule })}
-            onActual={(actual) => act({ do: "actual", actual })}
-            onClose={() => act({ do: "ask", asked: undefined })}
-          />
-        </>
+        <Comparing session={session} onReveal={onReveal} />
       )}
       {isFrame && <Whole state={state} />}
     </aside>
+  );
+}
+
+/** Shows the comparison panel with the story of the selected cell, which is the first differing cell at first. */
+function Comparing({ session, onReveal }: Omit<SideProps, "isFrame">): JSX.Element {
+  const { state, generation, explanation, asked, act, isStale, description } = session;
+  const onDiffering = (element: number): void => {
+    onReveal("output", element);
+    session.onSpot({ tensor: "output", element }, true);
+    const id = cellId("output", element);
+    requestAnimationFrame(() => document.getElementById(id)?.scrollIntoView({ block: "nearest" }));
+  };
+  return (
+    <>
+      {/* The faults of the call and their fixes are always visible. */}
+      {(isStale || description !== null) && <Story session={session} />}
+      <WhyPanel
+        state={state}
+        explanation={explanation}
+        actual={asked?.actual}
+        dialect={asked?.dialect}
+        link={asked?.link}
+        generation={generation}
+        onAddress={(compared) => act({ do: "compare", compared })}
+        onRule={(rule) => act({ do: "rule", rule })}
+        onActual={(actual) => act({ do: "actual", actual })}
+        onDiffering={onDiffering}
+        onClose={() => act({ do: "ask", asked: undefined })}
+      />
+    </>
   );
 }
 

@@ -35,6 +35,13 @@ export function Bar({ session, middle, children }: BarProps): JSX.Element {
       class={isOpen ? "bar open" : "bar"}
       onKeyDown={(event) => event.key === "Escape" && isOpen && close()}
     >
+      <button
+        type="button"
+        class="hidden skip"
+        onClick={() => document.querySelector<HTMLElement>("td[tabindex='0']")?.focus()}
+      >
+        Go to the cells
+      </button>
       <h1>
         <a href="./" title="ndscatter: start over with the first example">
           <span>nd</span>scatter

@@ -5,6 +5,7 @@ import { printShape } from "ndscatter/operators";
 import type { Argument, Call, Value, Word, Wrong } from "./literals.ts";
 import { wordOf } from "./literals.ts";
 import { parseScalar } from "../values/scalar-text.ts";
+import { checkShape } from "../values/limits.ts";
 import { sizeOf } from "../values/shape.ts";
 
 /** An array's elements in row-major order, and the data type that the text names. */
@@ -112,11 +113,14 @@ const IDLE =
 
 const WRAPS =
   /(?:^|\.)(?:array|asarray|tensor|as_tensor|Tensor|Parameter|Variable|constant|convert_to_tensor|Array|DeviceArray|list|tuple|tensor[1-4]d)$/;
+/** Calls that fill an array with a number, such as `torch.zeros(3, 2)`. */
+const FILLS = /(?:^|\.)(zeros|ones)$/;
 const TYPED_ARRAY = /^(?:Big)?((?:Int|Uint|Float)\d+)(?:Clamped)?Array$/;
 
-/** Checks whether a call wraps a list as an array, or a number as a value of a data type. */
+/** Checks whether a call wraps a list as an array, fills an array, or wraps a number as a value of a data type. */
 export const isArrayCall = ({ name, self }: Call): boolean =>
-  self === null && (WRAPS.test(name) || name === "complex" || typeOfCall(name) !== null);
+  self === null &&
+  (WRAPS.test(name) || FILLS.test(name) || name === "complex" || typeOfCall(name) !== null);
 
 /** Returns the data type of a name such as `np.float32`, `torch.LongTensor` or `Float32Array`. */
 function typeOfCall(name: string): DType | null {
@@ -135,6 +139,8 @@ function made(call: Call, wrong: Wrong): Block {
     );
   }
   if (name === "complex") return complexOf(call, wrong);
+  const filled = FILLS.exec(name)?.[1];
+  if (filled !== undefined) return filledOf(call, filled === "zeros" ? "0." : "1.", wrong);
   const given = argumentsOf(call, wrong);
   const [first, second] = given.values;
   if (first === undefined) throw wrong("expected a value", start);
@@ -183,6 +189,22 @@ function argumentsOf({ arguments: all, start }: Call, wrong: Wrong): Given {
     dtype: found.dtype,
     shape: found.shape,
   };
+}
+
+/** Evaluates `zeros` and `ones`. The shape is a list or, in PyTorch, a number for each axis. */
+function filledOf(call: Call, text: string, wrong: Wrong): Block {
+  const shape: number[] = [];
+  let dtype: DType | undefined;
+  for (const { name, value } of call.arguments) {
+    const type = value.kind === "word" ? dtypeNamed(value.text) : null;
+    if (type !== null) dtype = type;
+    else if (name === null || /^(?:shape|size)$/.test(name)) shape.push(...sizesIn(value, wrong));
+    else if (!IDLE.test(name))
+      throw wrong(`the argument ${name.slice(0, 40)} is not supported here`, call.start);
+  }
+  checkShape(shape, "the array");
+  const words = Array.from({ length: sizeOf(shape) }, () => wordOf(text, call.start));
+  return { shape, words, dtype };
 }
 
 /** Returns the sizes in a list such as `(4, 3)`. */

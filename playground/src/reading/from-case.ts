@@ -42,7 +42,11 @@ export async function fromCase(files: readonly NamedFile[]): Promise<FileContent
     return actual === undefined ? filled : { ...filled, actual };
   });
   for (const name of given.unused()) {
-    remarks.push(`the node has no input ${name}, so the file is not used`);
+    remarks.push(
+      given.inputs.includes(name)
+        ? `None of these nodes reads the model's input ${name} directly.`
+        : `No node has an input ${name}, so the file is not used.`,
+    );
   }
   return { choices, remarks: [...remarks, ...content.remarks] };
 }

@@ -41,6 +41,8 @@ export type FileContent =
 /** The maximum number of choices, because users do not read longer lists. */
 const MOST_CHOICES = 200;
 
+const ENDINGS = [".npy", ".pb", ".onnx", ".xml"];
+
 /**
  * Reads a file according to its extension. The function never throws, even if the file is damaged. The model readers
  * are loaded with the first model. `bin` is the `.bin` file that belongs to an `.xml` file. `given` holds tensors for
@@ -53,52 +55,25 @@ export async function fromFile(
   given: Given = new Map(),
 ): Promise<FileContent> {
   const ending = /\.[^.]*$/.exec(name.toLowerCase())?.[0] ?? "";
-  const read = READERS[ending];
-  if (read === undefined) {
-    const known = Object.keys(READERS).join(", ");
-    return {
-      error: `the name ${JSON.stringify(name)} must end in one of ${known}`,
-    };
+  if (!ENDINGS.includes(ending)) {
+    return { error: `the name ${JSON.stringify(name)} must end in one of ${ENDINGS.join(", ")}` };
   }
-  const reader = await read();
-  return attempt(() => reader(bytes, name, bin, given));
+  if (ending === ".npy") {
+    const { readNpy } = await import("ndscatter/npy");
+    return attempt(() => tensorOf(name, textOf(readNpy(bytes), name)));
+  }
+  const files = await import("./model-files.ts");
+  return attempt(() => {
+    if (ending === ".pb") return tensorOf(name, textOf(files.readTensor(bytes), name));
+    const model = ending === ".onnx" ? files.readModel(bytes) : files.readIR(bytes, bin);
+    return nodesOf(model, files, given);
+  });
 }
 
 export interface Given extends Pick<ReadonlyMap<string, TensorText>, "get"> {
   /** Receives the names of the model's inputs, before `get` is called. */
   begin?(inputs: readonly string[]): void;
 }
-
-type Reader = (
-  bytes: Uint8Array,
-  name: string,
-  bin: Uint8Array | undefined,
-  given: Given,
-) => FileContent;
-
-const READERS: Readonly<Record<string, (() => Promise<Reader>) | undefined>> = Object.assign(
-  Object.create(null),
-  {
-    ".npy": async () => {
-      const { readNpy } = await import("ndscatter/npy");
-      return (bytes: Uint8Array, name: string) => tensorOf(name, textOf(readNpy(bytes), name));
-    },
-    ".pb": async () => {
-      const { readTensor } = await import("./model-files.ts");
-      return (bytes: Uint8Array, name: string) => tensorOf(name, textOf(readTensor(bytes), name));
-    },
-    ".onnx": async () => {
-      const files = await import("./model-files.ts");
-      return (bytes: Uint8Array, _: string, __: unknown, given: Given) =>
-        nodesOf(files.readModel(bytes), files, given);
-    },
-    ".xml": async () => {
-      const files = await import("./model-files.ts");
-      return (bytes: Uint8Array, _: string, bin: Uint8Array | undefined, given: Given) =>
-        nodesOf(files.readIR(bytes, bin), files, given);
-    },
-  },
-);
 
 const tensorOf = (title: string, input: TensorText): FileContent => ({
   choices: [{ kind: "tensor", title, input }],
@@ -234,7 +209,7 @@ const ZEROS = "The model has no values for ";
 
 export function zerosRemark(names: readonly string[]): string {
   const are = names.length === 1 ? "it is" : "they are";
-  return `${ZEROS}${printNames(names)}, so ${are} zeros here. To see the real call, open the model together with .npy files of its inputs.`;
+  return `${ZEROS}${printNames(names)}, so ${are} zeros here. To see the real call, open the model together with .npy files of the node's inputs.`;
 }
 
 export const isZerosRemark = (sentence: string): boolean => sentence.startsWith(ZEROS);

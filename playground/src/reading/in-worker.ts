@@ -8,19 +8,17 @@ const LARGE = 2 ** 16;
 const sizeOf = (opened: Opened): number =>
   "text" in opened ? opened.text.length : opened.files.reduce((sum, { size }) => sum + size, 0);
 
-/** Starts to read. After `cancel`, the result never arrives. */
-export function reading(opened: Opened): { readonly result: Promise<Read>; cancel(): void } {
-  if (sizeOf(opened) <= LARGE) {
-    const result = import("./read-files.ts").then(({ readOpened }) => readOpened(opened));
-    return { result, cancel() {} };
-  }
+/** Reads files or a text. After the signal, the result is worthless, and that of a worker never arrives. */
+export async function reading(opened: Opened, signal: AbortSignal): Promise<Read> {
+  if (signal.aborted) return null;
+  if (sizeOf(opened) <= LARGE) return (await import("./read-files.ts")).readOpened(opened);
   const worker = new Worker(new URL("reader.ts", import.meta.url), { type: "module" });
-  const result = new Promise<Read>((resolve) => {
+  signal.addEventListener("abort", () => worker.terminate());
+  return new Promise<Read>((resolve) => {
     worker.addEventListener("message", ({ data }: MessageEvent<Read>) => resolve(data));
     worker.addEventListener("error", ({ message }) =>
       resolve({ error: `The reader could not be started: ${message}` }),
     );
     worker.postMessage(opened, []);
-  }).finally(() => worker.terminate());
-  return { result, cancel: () => worker.terminate() };
+  });
 }

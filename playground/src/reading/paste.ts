@@ -23,7 +23,7 @@ import { tensorOf, textOf } from "../values/tensor-text.ts";
 import { attempt } from "../values/attempt.ts";
 
 /** The maximum text length in characters, which is enough for the largest tensor on the page. */
-const LONGEST = 2_000_000;
+export const LONGEST = 2_000_000;
 
 /** Matches up to three labels such as `x =`, `const x =`, `data:` and `Parameter containing:`. */
 const LABEL =
@@ -34,7 +34,10 @@ const HAS_BRACKET = /[[\](){}'"]/;
 /** Returns a parser at the first character after labels. */
 function readerOf(text: string, dtype: DType): Reader {
   if (text.length > LONGEST) {
-    throw new TensorError("too-large", `the text has more than ${LONGEST} characters`);
+    throw new TensorError(
+      "too-large",
+      `the text has more than ${LONGEST.toLocaleString("en")} characters`,
+    );
   }
   // Printed TensorFlow tensors look like <tf.Tensor: shape=(2,), dtype=int32, numpy=array([1, 2])>.
   const [begin, end] = [text.indexOf("numpy="), text.lastIndexOf(">")];

@@ -61,15 +61,12 @@ const ROWS: readonly Row[] = [
     facts: () => ({ data: [4], indices: [2, 2], updates: [2],
       sentence: "The index tuples have more components than data has axes." }) },
   { pattern: /Indices vs updates dimensions differs at position=(\d) (\d{1,15}) vs (\d{1,15})/, ops: ["ScatterElements"],
-    facts: ([position, index, update]) => ({ ...differing(Number(position), Number(index), Number(update)),
-      sentence: `Along axis ${position} indices have ${index} elements, and updates ${update}.` }) },
+    facts: ([position, index, update]) => ({ indices: sizedAt(Number(position), Number(index)), updates: sizedAt(Number(position), Number(update)),
+      data: sizedAt(Number(position), Math.max(Number(index), Number(update), 4)), sentence: `Along axis ${position} indices have ${index} elements, and updates ${update}.` }) },
   { pattern: /Indices dim=(\d{1,15}) at pos=(\d) is greater than input dim=(\d{1,15})/, ops: ["ScatterElements"],
-    facts: ([dim, position, size]) => {
-      const at = Number(position);
-      const shape = (own: number): number[] => Array.from({ length: Math.max(2, at + 1) }, (_, d) => (d === at ? own : 2));
-      return { data: shape(Number(size)), indices: shape(Number(dim)), updates: shape(Number(dim)), axis: at === 0 ? 1 : 0,
-        sentence: `Along axis ${position} indices have ${dim} elements, and data only ${size}.` };
-    } },
+    facts: ([dim, position, size]) => ({ data: sizedAt(Number(position), Number(size)), indices: sizedAt(Number(position), Number(dim)),
+      updates: sizedAt(Number(position), Number(dim)), axis: position === "0" ? 1 : 0,
+      sentence: `Along axis ${position} indices have ${dim} elements, and data only ${size}.` }) },
   { pattern: /Indices and updates must have the same rank/, ops: ["ScatterElements"],
     facts: () => ({ data: [4, 3], indices: [2, 3], updates: [6], sentence: "Indices and updates have different ranks." }) },
   { pattern: /'indices' shape should have values within bounds of 'data' shape\. Invalid value in indices shape is: (\d{1,15})/, ops: ["GatherElements"],
@@ -114,16 +111,9 @@ const ROWS: readonly Row[] = [
       sentence: "The shape of the updates does not follow from data and indices." }) },
 ];
 
-/** Returns shapes of indices and updates that differ along one axis. */
-function differing(
-  position: number,
-  index: number,
-  update: number,
-): Pick<Facts, "data" | "indices" | "updates"> {
-  const shape = (own: number): number[] =>
-    Array.from({ length: Math.max(2, position + 1) }, (_, d) => (d === position ? own : 2));
-  return { data: shape(Math.max(index, update, 4)), indices: shape(index), updates: shape(update) };
-}
+/** Returns a shape with a size at an axis, and 2 elsewhere. */
+const sizedAt = (axis: number, size: number): number[] =>
+  Array.from({ length: Math.max(2, axis + 1) }, (_, d) => (d === axis ? size : 2));
 
 /** Matches the node name in messages such as `while running ScatterND node`. */
 const NODE =

@@ -53,10 +53,9 @@ export interface ModelOffer extends Offer {
 
 export function useFiles({ act, latest, edits, generation }: Session): Files {
   const [offer, setOffer] = useState<ModelOffer | null>(null);
-  const models = useModel();
+  const [model, setModel] = useState<OpenedModel | null>(null);
   // An offer belongs to one call, so the offer closes when a link opens another call.
   useEffect(() => setOffer(null), [generation]);
-  const onRefusal = (sentence: string): void => act({ do: "say", remarks: [sentence] });
   const take: Files["take"] = (choice, spot, remarks) => {
     setOffer(null);
     if (choice.kind === "node") {
@@ -85,13 +84,13 @@ export function useFiles({ act, latest, edits, generation }: Session): Files {
     else if (choices.length === 1 && spot !== null) take(only, spot, remarks);
     else setOffer(found);
   };
-  const { isBusy, read, cancel } = useReading();
+  const { isBusy, read, cancel } = useReading(generation);
   const takeRead = async (opened: Opened, spot: Spot | null): Promise<void> => {
     const found = await read(opened);
     if (found === null) return;
-    if ("error" in found) return onRefusal(found.error);
+    if ("error" in found) return act({ do: "say", remarks: [found.error] });
     const own = modelIn(opened);
-    if (own !== null) models.setModel(own);
+    if (own !== null) setModel(own);
     return takeOffer({ ...found, model: own }, spot);
   };
   const takeFiles: TakeFiles = (files, spot) => takeRead({ files, state: latest() }, spot);
@@ -108,13 +107,9 @@ export function useFiles({ act, latest, edits, generation }: Session): Files {
     take,
     takeState,
     dismiss: () => setOffer(null),
-    ...models,
+    model,
+    setModel,
   };
-}
-
-function useModel(): Pick<Files, "model" | "setModel"> {
-  const [model, setModel] = useState<OpenedModel | null>(null);
-  return { model, setModel };
 }
 
 /** Returns the model among the opened files with all of them; null if the page cannot run one. */
@@ -126,26 +121,26 @@ const modelIn = (opened: Opened): OpenedModel | null =>
 /** The time in milliseconds after which the page shows that it reads. */
 const PATIENCE = 300;
 
-/** Reads one thing at a time: a new reading cancels the one before. */
-function useReading() {
+/** Reads one thing at a time: a new reading cancels the one before, and so does another call. */
+function useReading(generation: number) {
   const [isBusy, setBusy] = useState(false);
   const stop = useRef(() => {});
+  useEffect(() => stop.current(), [generation]);
   const read = async (opened: Opened): Promise<Read> => {
     stop.current();
-    const { reading } = await import("./in-worker.ts");
-    const { result, cancel } = reading(opened);
+    const ending = new AbortController();
+    const { signal } = ending;
+    const end = (): void => ending.abort();
+    stop.current = end;
     const timer = setTimeout(() => setBusy(true), PATIENCE);
-    const end = (): void => {
+    signal.addEventListener("abort", () => {
       clearTimeout(timer);
       setBusy(false);
-    };
-    const own = (): void => {
-      cancel();
-      end();
-    };
-    stop.current = own;
-    const found = await result;
-    if (stop.current === own) end();
+    });
+    const { reading } = await import("./in-worker.ts");
+    const found = await reading(opened, signal);
+    if (signal.aborted) return null;
+    end();
     return found;
   };
   return { isBusy, read, cancel: () => stop.current() };

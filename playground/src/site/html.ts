@@ -36,6 +36,10 @@ export function html(literals: TemplateStringsArray, ...parts: readonly Part[]):
 export const joined = (parts: readonly Part[], between: Part): Html =>
   html`${parts.map((part, at) => (at === 0 ? part : html`${between}${part}`))}`;
 
+export const code = (text: string): Html => html`<code>${text}</code>`;
+
+export const codes = (texts: readonly string[]): Html => joined(texts.map(code), ", ");
+
 /** Returns a slug for an address: lower-case letters, digits and hyphens. */
 export const slugOf = (text: string): string =>
   text

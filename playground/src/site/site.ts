@@ -5,8 +5,7 @@ import { apiOf, type Parse, type ReadTypes } from "./api/exports.ts";
 import { documentPage, documentsPage } from "./documents/document-page.ts";
 import { libraryOf, pageOf, type Texts } from "./documents/library.ts";
 import { documentFrom, type Files, type Page } from "./layout.ts";
-import { errataOf } from "./reference/errata.ts";
-import { errataPage } from "./reference/errata-page.ts";
+import { ERRATA, errataOf, errataPage } from "./reference/errata.ts";
 import { families } from "./reference/families.ts";
 import { indexPage } from "./reference/index-page.ts";
 import { operatorPage } from "./reference/operator-page.ts";
@@ -38,8 +37,6 @@ export interface Site {
   /** The text of the search index. */
   readonly index: string;
 }
-
-const ERRATA = "docs/errata.md";
 
 export function siteOf(sources: Sources): Site {
   const { documents, pictures, repository, entries, readTypes, parse } = sources;

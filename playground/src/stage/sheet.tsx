@@ -157,7 +157,8 @@ function cell(props: RowProps, element: number): JSX.Element {
   if (other !== undefined) classes.push("other");
   // A cell has neither a colour nor a tab before its update is applied.
   const tab = tint < 0 || props.hasTabs ? undefined : tabs.get(element);
-  const shown = cut(value, lane.digits - (tab === undefined ? 0 : tabWidth(tab)));
+  const beside = (tab === undefined ? 0 : tabWidth(tab)) + (fault === undefined ? 0 : 1);
+  const shown = cut(value, lane.digits - beside);
   return (
     <td
       key={element}

@@ -103,10 +103,10 @@ export const useRoomAbove = (room: Room, height: number): Room =>
   );
 
 /**
- * Cell widths in characters. In an embedded page, which is small and seldom edited, cells are as narrow as their
- * values.
+ * Cell widths in characters; every int64 value has at most 20. In an embedded page, which is small and seldom edited,
+ * cells are as narrow as their values.
  */
-const WIDTHS = [2, 3, 4, 6, 9, 12] as const;
+const WIDTHS = [2, 3, 4, 6, 9, 12, 20] as const;
 const LEAST_WIDTH = { page: 3, frame: 2 };
 /** The maximum number of values to measure; larger tensors are only partly visible. */
 const MOST_MEASURED = 2000;
@@ -116,7 +116,7 @@ const longest = (values: readonly string[]): number =>
 
 const widthFor = (length: number, role: string): number => {
   const least = LEAST_WIDTH[isEmbedded() && role !== "indices" ? "frame" : "page"];
-  return WIDTHS.find((width) => Math.max(length, least) <= width) ?? 12;
+  return WIDTHS.find((width) => Math.max(length, least) <= width) ?? 20;
 };
 
 /** Returns the number of characters to reserve for tabs. */
@@ -132,7 +132,11 @@ const digitsFor = (
   role: string,
   picture: Picture | null,
   shape: readonly number[],
-): number => Math.min(12, widthFor(longest(texts), role) + roomBeside(role, picture, shape));
+): number =>
+  Math.min(
+    isNarrowNow() ? 12 : 24,
+    widthFor(longest(texts), role) + roomBeside(role, picture, shape),
+  );
 
 interface Shown {
   readonly state: State;
@@ -154,7 +158,14 @@ export function useLayout(
   const kept = useRef<{ readonly key: string; readonly digits: readonly number[] } | null>(null);
   const placed = useMemo((): Placed[] => {
     const shapes = state.inputs.map((text) => `${text?.dtype ?? ""}${String(text?.shape)}`);
-    const key = [generation, state.op, state.opset, ...shapes, String(outputShape)].join(";");
+    const key = [
+      room.isNarrow,
+      generation,
+      state.op,
+      state.opset,
+      ...shapes,
+      String(outputShape),
+    ].join(";");
     if (kept.current?.key !== key) {
       const role = (position: number): string => roleAt(version, position);
       kept.current = {
@@ -169,7 +180,7 @@ export function useLayout(
     }
     const { digits } = kept.current;
     return placedOf(state, version, outputShape, digits);
-  }, [state, version, picture, String(outputShape), generation]);
+  }, [state, version, picture, String(outputShape), generation, room.isNarrow]);
   const axis = axisOf(state, version);
   const key = JSON.stringify([state.op, axis, placed]);
   return useMemo(() => layOut({ op: state.op, axis, tensors: placed }, room), [key, room]);

@@ -9,7 +9,7 @@ import type { Links } from "../cells/links.ts";
 import { elementAt } from "../document/faults.ts";
 import { coordinatesOf } from "../values/shape.ts";
 import type { CallView } from "../cells/view.ts";
-import type { Preset } from "../examples/presets.ts";
+import type { Preset } from "../examples/preset.ts";
 import { describeRead, describeSource } from "./describe-gather.ts";
 import { describeTarget, describeUpdate } from "./describe-scatter.ts";
 import { MOST_ARROWS, Vocabulary } from "./vocabulary.ts";

@@ -19,7 +19,7 @@ export function Story({ session }: { readonly session: Session }): JSX.Element {
   const { description: described } = session;
   const description = described === null || isSaid(described) ? null : described;
   return (
-    <section class="story" aria-label="story">
+    <section class="story">
       {description !== null ? (
         <Cell description={description} />
       ) : isStale ? (

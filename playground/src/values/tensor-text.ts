@@ -38,19 +38,6 @@ export const elementsOf = (source: Tensor): Scalar[] =>
 const flatten = (list: readonly unknown[], axes: number): readonly unknown[] =>
   axes === 0 ? list : flatten((list as readonly unknown[][]).flat(), axes - 1);
 
-/** Returns a tensor's text from nested lists of numbers and words. The nesting determines the shape. */
-export function textFrom(dtype: DType, nested: unknown): TensorText {
-  const shape: number[] = [];
-  for (let list = nested; Array.isArray(list); list = list[0]) shape.push(list.length);
-  return {
-    dtype,
-    shape,
-    values: flatten([nested], shape.length).map((value) =>
-      Object.is(value, -0) ? "-0" : String(value),
-    ),
-  };
-}
-
 /** Returns the text of zero, which is every new element's value. */
 export const zeroText = (dtype: DType): string =>
   printElement(dtype, elementsOf(zeros(dtype, []))[0]);

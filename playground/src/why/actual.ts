@@ -15,7 +15,8 @@ import {
 } from "ndscatter";
 import { printShape } from "ndscatter/operators";
 import { attempt } from "../values/attempt.ts";
-import { counted, DIALECT_NAMES, listed } from "./dialect-names.ts";
+import { printNames } from "../values/names.ts";
+import { counted, DIALECT_NAMES } from "./dialect-names.ts";
 import { rulesOf, type Rule, type Rules } from "./dialect-view.ts";
 import { withText } from "../reading/paste.ts";
 import { isPrintedAs, roundingOf, type Rounding } from "./printed-digits.ts";
@@ -331,7 +332,7 @@ function causeOf({ id, sentence, cells }: Diagnosis, systems: readonly Dialect[]
     who:
       names.length === 0
         ? "No known runtime or library returns this result."
-        : `${listed(names)} ${names.length === 1 ? "returns" : "return"} this result.`,
+        : `${printNames(names)} ${names.length === 1 ? "returns" : "return"} this result.`,
   };
 }
 

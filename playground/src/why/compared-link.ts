@@ -5,7 +5,7 @@
 
 import type { DialectId } from "ndscatter";
 import { attempt } from "../values/attempt.ts";
-import { parseInput, printInput } from "../document/hash.ts";
+import { parseInput, printInput } from "../values/call-text.ts";
 import type { TensorText } from "../values/state.ts";
 import { DIALECT_NAMES } from "./dialect-names.ts";
 import type { Rounding } from "./printed-digits.ts";

@@ -1,4 +1,4 @@
-/** The names of the systems in the library's dialect table, and lists of names for sentences. */
+/** The names of the systems in the library's dialect table, and counts for sentences. */
 
 import type { DialectId } from "ndscatter";
 
@@ -19,10 +19,6 @@ export const DIALECT_NAMES: Readonly<Record<DialectId, string>> = {
   webnn: "WebNN",
   mlx: "MLX",
 };
-
-/** Joins names, for example as `ONNX, NumPy and JAX`. */
-export const listed = (names: readonly string[]): string =>
-  names.length < 2 ? names.join("") : `${names.slice(0, -1).join(", ")} and ${names.at(-1) ?? ""}`;
 
 /** Prints a count, such as `1 cell` or `2 cells`, with separators in large numbers. */
 export const counted = (count: number, noun: string): string =>

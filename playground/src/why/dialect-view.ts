@@ -12,8 +12,9 @@ import {
   type Tensor,
 } from "ndscatter";
 import { attempt } from "../values/attempt.ts";
-import { counted, DIALECT_NAMES, listed } from "./dialect-names.ts";
+import { printNames } from "../values/names.ts";
 import { valueTexts } from "../values/tensor-text.ts";
+import { counted, DIALECT_NAMES } from "./dialect-names.ts";
 
 /** One system's result for the call. */
 export interface DialectRow {
@@ -98,7 +99,7 @@ function resultKey({ why, agrees, ids, undecided, output }: DialectComparison): 
 function choiceOf(group: readonly DialectComparison[]): RuleChoice {
   const rows = group.map(rowOf);
   const [{ agrees, output, why, differing, undecided }] = rows;
-  const name = listed(rows.map((row) => row.name));
+  const name = printNames(rows.map((row) => row.name));
   const marked = new Set([...differing, ...undecided]);
   return {
     key: rows.map(({ id }) => id).join(" "),
@@ -128,75 +129,53 @@ const rowOf = (found: DialectComparison): DialectRow => ({
 const rankOf = ({ agrees, why }: RuleChoice): number =>
   agrees ? 0 : why === "missing" ? 4 : why === "undefined" ? 3 : why === "error" ? 2 : 1;
 
-/** The verb phrase for each diagnosis, in singular and plural, to follow the systems' names. */
-const HABITS: Readonly<Partial<Record<DiagnosisId, readonly [one: string, more: string]>>> = {
-  "out-of-range-dropped": [
-    "leaves out updates whose index is out of range",
-    "leave out updates whose index is out of range",
-  ],
-  "out-of-range-clipped": [
-    "clips an index out of range to the nearest valid one",
-    "clip an index out of range to the nearest valid one",
-  ],
-  "out-of-range-filled": ["gives 0 for an index out of range", "give 0 for an index out of range"],
-  "flat-offset": [
-    "checks only the offset in the whole tensor, not each index",
-    "check only the offset in the whole tensor, not each index",
-  ],
-  "negative-dropped": [
-    "leaves out updates whose index is negative",
-    "leave out updates whose index is negative",
-  ],
-  "updates-first": [
-    "adds the updates to each other before adding them to data",
-    "add the updates to each other before adding them to data",
-  ],
-  "signed-zero": ["treats 0 and -0 as equal", "treat 0 and -0 as equal"],
-  "nan-one-operand": [
-    "keeps one operand if max or min gets a NaN",
-    "keep one operand if max or min gets a NaN",
-  ],
-  "wide-accumulation": [
-    "adds in a wider float type and rounds once",
-    "add in a wider float type and round once",
-  ],
-  "wrong-rounding": ["rounds bfloat16 wrongly", "round bfloat16 wrongly"],
-  "other-type": ["computes in another data type", "compute in another data type"],
-  "mean-truncated": ["rounds means of integers toward 0", "round means of integers toward 0"],
-  "whole-ignored": ["ignores updates of the whole tensor", "ignore updates of the whole tensor"],
-  "first-of-slice": [
-    "copies only the first element of each slice",
-    "copy only the first element of each slice",
-  ],
-  "any-order": ["keeps any one of the repeated updates", "keep any one of the repeated updates"],
-  rounding: ["adds in any order, so roundings differ", "add in any order, so roundings differ"],
-  "lost-updates": [
-    "may lose some of the repeated updates, as in a race",
-    "may lose some of the repeated updates, as in a race",
-  ],
+/** The verb phrase for each diagnosis, to follow the names of several systems. */
+const HABITS: Readonly<Partial<Record<DiagnosisId, string>>> = {
+  "out-of-range-dropped": "leave out updates whose index is out of range",
+  "out-of-range-clipped": "clip an index out of range to the nearest valid one",
+  "out-of-range-filled": "give 0 for an index out of range",
+  "flat-offset": "check only the offset in the whole tensor, not each index",
+  "negative-dropped": "leave out updates whose index is negative",
+  "updates-first": "add the updates to each other before adding them to data",
+  "signed-zero": "treat 0 and -0 as equal",
+  "nan-one-operand": "keep one operand if max or min gets a NaN",
+  "wide-accumulation": "add in a wider float type and round once",
+  "wrong-rounding": "round bfloat16 wrongly",
+  "other-type": "compute in another data type",
+  "mean-truncated": "round means of integers toward 0",
+  "whole-ignored": "ignore updates of the whole tensor",
+  "first-of-slice": "copy only the first element of each slice",
+  "any-order": "keep any one of the repeated updates",
+  rounding: "add in any order, so roundings differ",
+  "lost-updates": "may lose some of the repeated updates, as in a race",
 };
 
 /** Returns the verb phrase for a diagnosis; null for a diagnosis that does not describe a system. */
-export const habitOf = (id: DiagnosisId, isOne: boolean): string | null =>
-  HABITS[id]?.[isOne ? 0 : 1] ?? null;
+export function habitOf(id: DiagnosisId, isOne: boolean): string | null {
+  const habit = HABITS[id] ?? null;
+  if (habit === null || !isOne || habit.startsWith("may")) return habit;
+  return habit.replaceAll(/^copy|^\w+|(?<= and )round/g, (verb) =>
+    verb === "copy" ? "copies" : `${verb}s`,
+  );
+}
 
 type Facts = Pick<DialectComparison, "agrees" | "why" | "ids" | "differing" | "undecided">;
 
 function sentenceOf(names: readonly string[], facts: Facts): string {
   const { agrees, why, ids, differing, undecided } = facts;
   const isOne = names.length === 1;
-  const [who, s] = [listed(names), isOne ? "s" : ""];
+  const [who, s] = [printNames(names), isOne ? "s" : ""];
   if (why === "missing") return `${who} lack${s} the operator, reduction or data type.`;
   if (why === "undefined") return `The result of ${who} is undefined or unknown.`;
   if (why === "error") return `${who} refuse${s} the call${agrees ? " too" : ""}.`;
   if (agrees) return `${who} agree${s}.`;
   const habits = ids.flatMap((id) => habitOf(id, isOne) ?? []);
-  const what = habits.length === 0 ? `give${s} another result` : listed(habits);
+  const what = habits.length === 0 ? `give${s} another result` : printNames(habits);
   const cells = [
     ...(differing.length > 0
       ? [`${counted(differing.length, "cell")} ${differing.length === 1 ? "differs" : "differ"}`]
       : []),
     ...(undecided.length > 0 ? [`${counted(undecided.length, "cell")} may differ`] : []),
   ];
-  return `${who} ${what}${cells.length === 0 ? "" : `: ${listed(cells)}`}.`;
+  return `${who} ${what}${cells.length === 0 ? "" : `: ${printNames(cells)}`}.`;
 }

@@ -18,6 +18,13 @@ export {
   type ReadActual,
 } from "./actual.ts";
 export { ruleFor, rulesOf, type Rule, type RuleChoice, type Rules } from "./dialect-view.ts";
-export { firstBeside, isDialect, rowsOf, sideBySide, type SideBySide } from "./side-by-side.ts";
+export {
+  firstBeside,
+  isDialect,
+  rowsOf,
+  sentenceOf,
+  sideBySide,
+  type SideBySide,
+} from "./side-by-side.ts";
 export { sidePicture } from "./side-picture.ts";
 export { printCompared, readCompared } from "./compared-link.ts";

@@ -2,7 +2,7 @@
 
 import { printElement } from "../values/scalar-text.ts";
 import type { DialectId, Explanation } from "ndscatter";
-import { isResultOf, type Comparison } from "./actual.ts";
+import { isResultOf, type Cause, type Comparison } from "./actual.ts";
 import { counted, DIALECT_NAMES } from "./dialect-names.ts";
 import type { DialectRow, Rules } from "./dialect-view.ts";
 import { titleOf } from "../document/title-of.ts";
@@ -57,7 +57,7 @@ export function sideBySide(given: Given): SideBySide {
         ? own.length === 0
           ? ""
           : "No known fault explains all of these cells."
-        : `${sentenceCase(cause.sentence)}. This ${cause.share}.`,
+        : sentenceOf(cause),
     evidence: own.slice(0, MOST_EVIDENCE).map((cell) => evidenceOf(cell, given)),
     differing: own,
     columns: [
@@ -167,4 +167,6 @@ export function firstBeside(rules: Rules, comparison: Comparison): DialectId | n
 
 export const isDialect = (text: string): text is DialectId => Object.hasOwn(DIALECT_NAMES, text);
 
-const sentenceCase = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+/** Says a cause, and how many cells it explains. */
+export const sentenceOf = ({ sentence, share }: Cause): string =>
+  `${sentence.charAt(0).toUpperCase()}${sentence.slice(1)}. This ${share}.`;

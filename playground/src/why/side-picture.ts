@@ -4,8 +4,8 @@ import { coordinatesOf, sizeOf } from "../values/shape.ts";
 import {
   cut,
   element,
-  FONT,
   round,
+  svgFile,
   text,
   THEMES,
   wrapped,
@@ -77,18 +77,12 @@ export function sidePicture(side: SideBySide, theme: SvgTheme, room: number): st
   const below = top + (isStacked ? side.columns.length * (tall + 16) : tall) + 12;
   const height =
     below + (reasons.length + proofs.length) * LINE + (reasons.length > 0 ? 8 : 0) + MARGIN + 14;
-  const whole = Math.ceil(width + 2 * MARGIN);
+  const whole = width + 2 * MARGIN;
   const line = (y: number, content: string, attributes: string): string =>
     text(MARGIN, y, content, attributes);
-  const described = [side.verdict, side.reason, ...side.evidence]
-    .filter((one) => one !== "")
-    .join(" ");
-  return `${[
-    `<svg xmlns="http://www.w3.org/2000/svg" width="${whole}" height="${Math.ceil(height)}" ` +
-      `viewBox="0 0 ${whole} ${Math.ceil(height)}" role="img" font-family="${FONT}" font-size="13">`,
-    element("title", "", `${side.title}: ${side.columns.map(({ name }) => name).join(", ")}`),
-    element("desc", "", described),
-    `<rect width="100%" height="100%" fill="${colours.paper}"/>`,
+  const described = [side.verdict, side.reason, ...side.evidence].filter((one) => one !== "");
+  const names = side.columns.map(({ name }) => name).join(", ");
+  return svgFile([whole, height], [`${side.title}: ${names}`, described.join(" ")], colours, [
     ...heads.map((one, n) =>
       line(MARGIN + 16 + n * 24, one, `fill="${colours.ink}" font-weight="bold" font-size="16"`),
     ),
@@ -110,8 +104,7 @@ export function sidePicture(side: SideBySide, theme: SvgTheme, room: number): st
       "ndscatter",
       `fill="${colours.soft}" font-size="11" text-anchor="end"`,
     ),
-    "</svg>",
-  ].join("\n")}\n`;
+  ]);
 }
 
 function measured(side: SideBySide, colours: Colours, room: number): Drawing {
@@ -119,8 +112,8 @@ function measured(side: SideBySide, colours: Colours, room: number): Drawing {
   const columns = shape.length < 2 ? 1 : (shape.at(-1) ?? 1);
   const size = sizeOf(shape);
   const rows = columns === 0 ? 0 : size / columns;
-  const labels = labelsOf(shape, rows);
-  const gutter = labels.longest * SMALL_LETTER + (labels.longest > 0 ? 8 : 0);
+  const label = shape.length === 0 || rows === 0 ? "" : labelOf(shape, rows - 1);
+  const gutter = label.length * SMALL_LETTER + (label === "" ? 0 : 8);
   const digits = digitsOf(side);
   const cell = Math.max(64, digits * WIDE_LETTER + 14, (digits + 6) * 5.4 + 8);
   const fitting = Math.floor((room - 2 * MARGIN - gutter) / (cell + SPACING));
@@ -150,10 +143,6 @@ function digitsOf({ columns, differing, shape }: SideBySide): number {
   );
   return Math.min(longest, MOST_DIGITS);
 }
-
-const labelsOf = (shape: readonly number[], rows: number): { readonly longest: number } => ({
-  longest: shape.length === 0 || rows === 0 ? 0 : labelOf(shape, rows - 1).length,
-});
 
 /** Returns the coordinates of a table row; in a list, of the row's element. */
 const labelOf = (shape: readonly number[], row: number): string =>

@@ -39,6 +39,8 @@ export interface WhyProps {
   onAddress(compared: ComparedWith | null): void;
   onRule(rule: OutputRule | null): void;
   onActual(actual: ShownActual | null): void;
+  /** Receives the first differing element of an output that is compared for the first time. */
+  onDiffering(element: number): void;
   onClose(): void;
 }
 
@@ -95,10 +97,14 @@ export function useWhy(props: WhyProps): Why {
     if (actual !== null) take((output) => ({ ...fitActual(actual, output), dialect }));
   }, [actual]);
   useEffect(() => {
-    const linked = link === undefined ? null : readCompared(link);
-    if (linked === null) return;
-    take((output) => fitActual(linked.text, output, linked.rounding, "The output of the link"));
-    setChosen(linked.beside);
+    if (link === undefined) return;
+    const linked = readCompared(link);
+    take((output) =>
+      linked === null
+        ? { error: "The output of the link cannot be read." }
+        : fitActual(linked.text, output, linked.rounding, "The output of the link"),
+    );
+    setChosen(linked?.beside ?? null);
   }, [link, generation]);
   useTells(found, { source, chosen, pressed }, tells);
   const { comparison = null, rules = null } = found ?? {};
@@ -125,7 +131,7 @@ interface Chosen {
 function useTells(
   found: Found | null,
   { source, chosen, pressed }: Chosen,
-  tells: Pick<WhyProps, "onAddress" | "onRule" | "onActual">,
+  tells: Pick<WhyProps, "onAddress" | "onRule" | "onActual" | "onDiffering">,
 ): void {
   const latest = useRef(tells);
   latest.current = tells;
@@ -140,6 +146,10 @@ function useTells(
       latest.current.onAddress({ state: found.state, suffix: printed.current.suffix });
   }, [found, chosen]);
   useEffect(() => latest.current.onActual(found && shownOf(found)), [found]);
+  useEffect(() => {
+    const [first] = found?.comparison?.differing ?? [];
+    if (first !== undefined) latest.current.onDiffering(first);
+  }, [found?.actual]);
   useEffect(() => {
     const rule = pressed === null || found === null ? null : ruleOf(pressed, found);
     latest.current.onRule(rule);

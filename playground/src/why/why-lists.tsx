@@ -4,6 +4,7 @@ import type { ComponentChildren, JSX } from "preact";
 import { useState } from "preact/hooks";
 import {
   isResultOf,
+  sentenceOf,
   type Cause,
   type Comparison,
   type RuleChoice,
@@ -33,9 +34,7 @@ export function Causes(props: ListProps & { readonly comparison: Comparison }): 
       <ol class="why-list">
         {causes.slice(0, MOST_CAUSES).map((cause) => (
           <li key={`${cause.id} ${cause.sentence}`}>
-            <p>
-              {sentenceCase(cause.sentence)}. This {cause.share}.
-            </p>
+            <p>{sentenceOf(cause)}</p>
             {cause.dialects.length > 0 && <p class="why-soft">{cause.who}</p>}
             <div class="why-buttons">
               {togglesOf(cause, comparison, rules).map(({ key, name, text }) => (
@@ -87,8 +86,6 @@ function togglesOf(cause: Cause, { causes, isOtherShape }: Comparison, rules: Ru
     },
   ];
 }
-
-const sentenceCase = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 export function OtherSystems(
   props: ListProps & { readonly comparison: Comparison | null },

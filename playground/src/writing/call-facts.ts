@@ -59,6 +59,8 @@ export interface CallFacts {
   /** True if a reduction starts with a target's first update instead of its old value. */
   readonly isFresh: boolean;
   readonly isRing: boolean;
+  /** True if indices are a single tuple that names one element. */
+  readonly isScalar: boolean;
   /** True if several updates share a target. */
   readonly hasRepeats: boolean;
 }
@@ -94,42 +96,10 @@ export function factsOf(call: WritableCall): CallFacts | null {
     reduction: WORDS[word] ?? (word as Word),
     isFresh: attribute("use_init_val") === "false",
     isRing: attribute("mode") === "circular",
+    isScalar: form === "scatter-tuples" && String(indices?.shape) === String([data.shape.length]),
     hasRepeats: (story?.kind === "scatter" ? story.summary.repeats : 0) > 0,
   };
 }
-
-/** Prints a shape as a Python tuple, such as `(3,)`. */
-export const pythonShape = (shape: readonly number[]): string =>
-  `(${shape.join(", ")}${shape.length === 1 ? "," : ""})`;
-
-/** Prints `slice(None)` for each axis before the last part, for example as `(slice(None),) * 2 + (indices,)`. */
-export const along = (axis: number, part: string): string =>
-  axis === 0 ? part : `(slice(None),) * ${axis} + (${part},)`;
-
-/** Returns the shapes for broadcasting indices of OpenVINO's Gather against its output. */
-export function spreadOf({ data, indices, axis, batchDims: b }: CallFacts): {
-  readonly output: readonly number[];
-  /** The shape that aligns each axis of indices with its axis of the output. */
-  readonly indices: readonly number[];
-  /** The first output axis after the axes of indices. */
-  readonly after: number;
-  readonly size: number;
-} {
-  const own = indices?.shape ?? [];
-  const behind = data.shape.slice(axis + 1);
-  return {
-    output: [...data.shape.slice(0, axis), ...own.slice(b), ...behind],
-    indices: [...own.slice(0, b), ...ones(axis - b), ...own.slice(b), ...ones(behind.length)],
-    after: axis + own.length - b,
-    size: data.shape[axis],
-  };
-}
-
-const ones = (count: number): number[] => Array.from({ length: count }, () => 1);
-
-/** Returns the shape for broadcasting write indices against updates, such as `(-1, 1, 1)`. */
-export const batchShape = ({ updates }: CallFacts): string =>
-  pythonShape([-1, ...ones((updates?.shape.length ?? 1) - 1)]);
 
 /** Checks whether the call writes nothing, so that the result equals data. */
 export const writesNothing = ({ form, updates }: CallFacts): boolean =>

@@ -25,8 +25,6 @@ export interface Scene {
   readonly wiring: Wiring;
   /** The verb above the lines, such as `add`. */
   readonly verb: string;
-  /** The output after each animation step; empty for a still picture. */
-  readonly frames: readonly Pick<Cells, "values" | "tints" | "hits">[];
 }
 
 /** Returns the sentences of a picture that explains itself: the headline, and where each part goes. */

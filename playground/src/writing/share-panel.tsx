@@ -133,30 +133,17 @@ function Pictures({ session, layout, windows, onRemark }: PicturesProps): JSX.El
   const { state } = session;
   const theme = isDark() ? "dark" : "light";
   const name = `${state.op}-${state.opset}`;
-  const picture = (isMoving: boolean): string =>
-    toSVG(sceneOf(session, layout, windows, isMoving), theme);
+  const picture = (): string => toSVG(sceneOf(session, layout, windows), theme);
   return (
     <div class="kinds" role="group" aria-label="the picture">
-      <button type="button" onClick={() => void copyPicture(picture(false)).then(onRemark)}>
+      <button type="button" onClick={() => void copyPicture(picture()).then(onRemark)}>
         Copy the picture
       </button>
-      <button
-        type="button"
-        onClick={() => void savePicture(() => picture(false), "svg", name).then(onRemark)}
-      >
+      <button type="button" onClick={() => void savePicture(picture, "svg", name).then(onRemark)}>
         Save as SVG
       </button>
-      <button
-        type="button"
-        onClick={() => void savePicture(() => picture(false), "png", name).then(onRemark)}
-      >
+      <button type="button" onClick={() => void savePicture(picture, "png", name).then(onRemark)}>
         Save as PNG
-      </button>
-      <button
-        type="button"
-        onClick={() => void savePicture(() => picture(true), "svg", `${name}-steps`).then(onRemark)}
-      >
-        Save the steps as an animated SVG
       </button>
     </div>
   );

@@ -42,10 +42,29 @@ export const THEMES: Readonly<Record<SvgTheme, Colours>> = {
   },
 };
 
-export const FONT = "ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace";
+const FONT = "ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace";
 
 /** The width of a monospace character of size 13, in pixels. */
 export const LETTER = 7.8;
+
+/** Wraps the parts of a drawing in an SVG file with its title and description. */
+export function svgFile(
+  [width, height]: readonly [number, number],
+  [title, description]: readonly [string, string],
+  { paper }: Colours,
+  parts: readonly string[],
+): string {
+  const [right, bottom] = [Math.ceil(width), Math.ceil(height)];
+  return `${[
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${right}" height="${bottom}" ` +
+      `viewBox="0 0 ${right} ${bottom}" role="img" font-family="${FONT}" font-size="13">`,
+    element("title", "", title),
+    element("desc", "", description),
+    `<rect width="${right}" height="${bottom}" fill="${paper}"/>`,
+    ...parts,
+    "</svg>",
+  ].join("\n")}\n`;
+}
 
 /** Truncates a value to at most `digits` characters. */
 export const cut = (value: string, digits: number): string => {

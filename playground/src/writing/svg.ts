@@ -6,9 +6,9 @@ import type { Scene, SceneLane } from "./scene.ts";
 import {
   cut,
   element,
-  FONT,
   LETTER,
   round,
+  svgFile,
   text,
   THEMES,
   wrapped,
@@ -22,7 +22,6 @@ import type { Rows, Wire } from "../stage/wires.ts";
 const MARGIN = 24;
 const LINE = 20;
 const ABOVE = 44;
-const SECONDS_A_STEP = 1;
 /** The width within which sentences are wrapped above small tables. */
 const SHORTEST = 480;
 
@@ -60,14 +59,8 @@ export function toSVG(scene: Scene, theme: SvgTheme): string {
   const textWidth = Math.max(
     ...[title, ...sentences].map((line) => Array.from(line).length * LETTER),
   );
-  const width = Math.ceil(MARGIN + Math.max(x, textWidth + MARGIN));
-  const height = Math.ceil(top + tall + MARGIN);
-  const parts = [
-    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" ` +
-      `viewBox="0 0 ${width} ${height}" role="img" font-family="${FONT}" font-size="13">`,
-    element("title", "", title),
-    element("desc", "", scene.sentences.join(" ")),
-    `<rect width="${width}" height="${height}" fill="${colours.paper}"/>`,
+  const size = [MARGIN + Math.max(x, textWidth + MARGIN), top + tall + MARGIN] as const;
+  return svgFile(size, [title, scene.sentences.join(" ")], colours, [
     stripes(colours),
     text(MARGIN, MARGIN + 14, title, `fill="${colours.ink}" font-weight="bold" font-size="16"`),
     ...sentences.map((sentence, i) =>
@@ -75,9 +68,7 @@ export function toSVG(scene: Scene, theme: SvgTheme): string {
     ),
     ...lanes.map((placed) => drawLane(placed, drawing)),
     ...lanes.slice(1).map((_, position) => drawGutter(position, drawing)),
-    "</svg>",
-  ];
-  return `${parts.join("\n")}\n`;
+  ]);
 }
 
 /** Returns the verb above the lines to the right of a tensor. */
@@ -154,72 +145,30 @@ interface Box {
   readonly height: number;
 }
 
-/** Draws a cell; an animated output contains the values of all steps. */
 function drawCell(box: Box, at: number, { lane, own }: Placed, drawing: Drawing): string {
-  const { scene, colours, metrics } = drawing;
-  const { cells } = own;
+  const { colours, metrics } = drawing;
+  const { values, tints, hits, tabs } = own.cells;
   const place = `x="${round(box.x)}" y="${round(box.y)}" width="${box.width}" height="${box.height}" rx="3"`;
-  const faces = lane.id === "output" && scene.frames.length > 0 ? scene.frames : [cells];
-  const tab = cells.tabs.get(at) ?? "";
-  const one = (frame: (typeof faces)[number]): string => {
-    const tint = frame.tints[at] ?? -1;
-    const isShared = (frame.hits?.[at] ?? 0) > 1;
-    const hue = colours.hues[tint];
-    const fill = isShared ? `fill="url(#several-${tint})"` : `fill="${hue}" fill-opacity="0.25"`;
-    const value = frame.values[at] ?? "";
-    const shown = cut(value, lane.digits);
-    const content = text(
-      box.x + box.width / 2,
-      box.y + box.height / 2 + metrics.font * 0.35,
-      shown,
-      `fill="${colours.ink}" font-size="${metrics.font}" text-anchor="middle"`,
-    );
-    const small = `fill="${colours.soft}" font-size="9" text-anchor="end"`;
-    return [
-      tint < 0 ? "" : `<rect ${place} ${fill} stroke="${hue}"/>`,
-      tint < 0 || tab === "" ? "" : text(box.x + box.width - 3, box.y + 10, tab, small),
-      shown === value ? content : `<g>${element("title", "", value)}${content}</g>`,
-    ].join("");
-  };
-  const base = `<rect ${place} fill="${colours.cell}" stroke="${colours.line}"/>`;
-  return (
-    base +
-    runs(faces.map(one))
-      .map((run) => shownDuring(run, faces.length))
-      .join("")
+  const tab = tabs.get(at) ?? "";
+  const tint = tints[at] ?? -1;
+  const hue = colours.hues[tint];
+  const isShared = (hits?.[at] ?? 0) > 1;
+  const fill = isShared ? `fill="url(#several-${tint})"` : `fill="${hue}" fill-opacity="0.25"`;
+  const value = values[at] ?? "";
+  const shown = cut(value, lane.digits);
+  const content = text(
+    box.x + box.width / 2,
+    box.y + box.height / 2 + metrics.font * 0.35,
+    shown,
+    `fill="${colours.ink}" font-size="${metrics.font}" text-anchor="middle"`,
   );
-}
-
-interface Run {
-  readonly content: string;
-  readonly begin: number;
-  readonly end: number;
-}
-
-/** Merges equal adjacent items. */
-function runs(contents: readonly string[]): Run[] {
-  const found: Run[] = [];
-  for (const [step, content] of contents.entries()) {
-    const last = found.at(-1);
-    if (last !== undefined && last.content === content)
-      found[found.length - 1] = { ...last, end: step + 1 };
-    else found.push({ content, begin: step, end: step + 1 });
-  }
-  return found;
-}
-
-/** Shows content during some steps of an endlessly repeating animation. */
-function shownDuring({ content, begin, end }: Run, steps: number): string {
-  if (begin === 0 && end === steps) return content;
-  const times = [0, begin / steps, end / steps].map((time) => Math.round(time * 1e4) / 1e4);
-  const [values, keys] =
-    begin === 0
-      ? ["1;0", `0;${times[2]}`]
-      : end === steps
-        ? ["0;1", `0;${times[1]}`]
-        : ["0;1;0", times.join(";")];
-  const clock = `dur="${steps * SECONDS_A_STEP}s" repeatCount="indefinite" calcMode="discrete"`;
-  return `<g opacity="${end === steps ? 1 : 0}">${content}<animate attributeName="opacity" values="${values}" keyTimes="${keys}" ${clock}/></g>`;
+  const small = `fill="${colours.soft}" font-size="9" text-anchor="end"`;
+  return [
+    `<rect ${place} fill="${colours.cell}" stroke="${colours.line}"/>`,
+    tint < 0 ? "" : `<rect ${place} ${fill} stroke="${hue}"/>`,
+    tint < 0 || tab === "" ? "" : text(box.x + box.width - 3, box.y + 10, tab, small),
+    shown === value ? content : `<g>${element("title", "", value)}${content}</g>`,
+  ].join("");
 }
 
 const pillWidth = (label: string): number => label.length * 7.2 + 12;

@@ -14,7 +14,7 @@ import {
   type ReadActual,
 } from "../../src/why/actual.ts";
 import { DIALECT_NAMES } from "../../src/why/dialect-names.ts";
-import { f32, i64 } from "../../src/examples/example.ts";
+import { f32, i64 } from "../support/values.ts";
 import { isPrintedAs, roundingOf } from "../../src/why/printed-digits.ts";
 import { explainState, readState } from "../../src/document/read-state.ts";
 import type { State } from "../../src/values/state.ts";
@@ -22,12 +22,8 @@ import { valueTexts } from "../../src/values/tensor-text.ts";
 import { CALLS } from "./calls.ts";
 import { stateOf } from "../support/states.ts";
 
-const scatter = (inputs: State["inputs"], attributes: State["attributes"] = {}): State => ({
-  domain: "ai.onnx",
-  op: "ScatterND",
-  opset: 18,
-  attributes,
-  inputs,
+const scatter = (inputs: State["inputs"]): State => ({
+  ...{ domain: "ai.onnx", op: "ScatterND", opset: 18, attributes: {}, inputs },
 });
 
 /** Row 1 is hit twice; exactly [1, 30, 20, 4]. */
@@ -129,17 +125,7 @@ test("no update was applied", () => {
 });
 
 test("the offset in the whole tensor, of a call that is an error", () => {
-  const state = scatter([
-    f32([
-      [0, 0],
-      [0, 0],
-    ]),
-    i64([
-      [0, 0],
-      [0, 2],
-    ]),
-    f32([5, 6]),
-  ]);
+  const state = stateOf("ai.onnx/ScatterND/18;float32:2,2:0*4;int64:2,2:0,0,0,2;float32:2:5,6");
   const found = compared(state, "[[5, 0], [6, 0]]");
   assert.deepEqual([...found.differing], [2]);
   assert.match(found.sentences[0], /^The call is invalid\. 1 of 4 cells differs from the result/);
@@ -279,17 +265,10 @@ test("the cells that differ are those that diagnose counts, in every data type",
 });
 
 test("lost updates are no result of a system that adds in any order", () => {
-  const rows = f32([
-    [0, 0, 0],
-    [1, 1, 1],
-    [2, 2, 2],
-  ]);
-  const updates = f32([
-    [0.1, 0.2, 0.3],
-    [0.1, 0.2, 0.3],
-    [1, 1, 1],
-  ]);
-  const state = scatter([rows, i64([[0], [0], [2]]), updates], { reduction: "add" });
+  const updates = "0.1,0.2,0.3,0.1,0.2,0.3,1,1,1";
+  const state = stateOf(
+    `ai.onnx/ScatterND/18;reduction=add;float32:3,3:0*3,1*3,2*3;int64:3,1:0,0,2;float32:3,3:${updates}`,
+  );
   const lost = compared(state, "[[0.1, 0.2, 0.3], [1, 1, 1], [3, 3, 3]]");
   const { node, inputs } = readState(state);
   const named = compareDialects(node, inputs).filter(({ dialect, output, undecided }) => {

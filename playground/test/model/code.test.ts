@@ -117,8 +117,8 @@ data = np.array([-0.0, np.nan, -np.inf, 0.1], dtype=np.float32)
 indices = np.array([[0], [-1]], dtype=np.int64)
 updates = np.array([1.0, 2.5], dtype=np.float32)
 
-output = data.copy()
 at = tuple(np.moveaxis(indices, -1, 0))
+output = data.copy()
 np.add.at(output, at, updates)
 print(repr(output))
 `,

@@ -27,43 +27,20 @@ function lightOf(hex: string): Triple {
 }
 
 // Björn Ottosson's OKLab, and the matrices of Machado, Oliveira and Fernandes (2009) for full severity.
+// prettier-ignore
 const TO_CONES: readonly Triple[] = [
-  [0.4122214708, 0.5363325363, 0.0514459929],
-  [0.2119034982, 0.6806995451, 0.1073969566],
-  [0.0883024619, 0.2817188376, 0.6299787005],
+  [0.4122214708, 0.5363325363, 0.0514459929], [0.2119034982, 0.6806995451, 0.1073969566], [0.0883024619, 0.2817188376, 0.6299787005],
 ];
+// prettier-ignore
 const TO_LAB: readonly Triple[] = [
-  [0.2104542553, 0.793617785, -0.0040720468],
-  [1.9779984951, -2.428592205, 0.4505937099],
-  [0.0259040371, 0.7827717662, -0.808675766],
+  [0.2104542553, 0.793617785, -0.0040720468], [1.9779984951, -2.428592205, 0.4505937099], [0.0259040371, 0.7827717662, -0.808675766],
 ];
-const EYES: Readonly<Record<string, { readonly seen: readonly Triple[]; readonly least: number }>> =
-  {
-    "most people": {
-      seen: [
-        [1, 0, 0],
-        [0, 1, 0],
-        [0, 0, 1],
-      ],
-      least: 0.15,
-    },
-    deuteranopes: {
-      seen: [
-        [0.367322, 0.860646, -0.227968],
-        [0.280085, 0.672501, 0.047413],
-        [-0.01182, 0.04294, 0.968881],
-      ],
-      least: 0.06,
-    },
-    protanopes: {
-      seen: [
-        [0.152286, 1.052583, -0.204868],
-        [0.114503, 0.786281, 0.099216],
-        [-0.003882, -0.048116, 1.051998],
-      ],
-      least: 0.06,
-    },
-  };
+// prettier-ignore
+const EYES: readonly (readonly [who: string, least: number, seen: readonly Triple[]])[] = [
+  ["most people", 0.15, [[1, 0, 0], [0, 1, 0], [0, 0, 1]]],
+  ["deuteranopes", 0.06, [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.01182, 0.04294, 0.968881]]],
+  ["protanopes", 0.06, [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]]],
+];
 
 function labOf(hex: string, seen: readonly Triple[]): Triple {
   const [red, green, blue] = timesRows(seen, lightOf(hex)).map((part) =>
@@ -74,7 +51,7 @@ function labOf(hex: string, seen: readonly Triple[]): Triple {
 }
 
 for (const theme of ["light", "dark"] as const) {
-  for (const [who, { seen, least }] of Object.entries(EYES)) {
+  for (const [who, least, seen] of EYES) {
     test(`${who} can tell any two colours of the ${theme} theme apart`, () => {
       const hues = THEMES[theme].hues.slice(0, HUES);
       const labs = hues.map((hue) => labOf(hue, seen));

@@ -19,22 +19,24 @@ const under = (op: string, opset: number) =>
 const ROWS = 5000;
 const WIDTH = 40;
 const COUNT = 3000;
-/** A value says its row and its column. */
-const DATA = tensor(
-  "float32",
-  [ROWS, WIDTH],
-  Array.from({ length: ROWS * WIDTH }, (_, n) => n),
-) as Tensor;
+
+/** A tensor whose values say their positions; `sign` tells data and updates apart. */
+function numbered(dtype: "float32" | "int32", shape: readonly number[], sign = 1): Tensor {
+  const size = shape.reduce((all, dim) => all * dim, 1);
+  return tensor(
+    dtype,
+    shape,
+    Array.from({ length: size }, (_, n) => sign * n),
+  );
+}
+
+const DATA = numbered("float32", [ROWS, WIDTH]);
 /** All rows once, but the last ten are row 77, one is out of range, and one counts from the end. */
 const targets = Array.from({ length: COUNT }, (_, n) => (n >= COUNT - 10 ? 77 : n + 1000));
 targets[1500] = ROWS + 3;
 targets[1501] = -1;
 const INDICES = tensor("int64", [COUNT, 1], targets) as Tensor;
-const UPDATES = tensor(
-  "float32",
-  [COUNT, WIDTH],
-  Array.from({ length: COUNT * WIDTH }, (_, n) => -n),
-) as Tensor;
+const UPDATES = numbered("float32", [COUNT, WIDTH], -1);
 
 function cropped(state: typeof BASE, tensors: readonly Tensor[]): Cropped {
   const part = cropOf(state, tensors);
@@ -144,16 +146,8 @@ test("the part contains a given cell, and gives what the whole gives there", () 
   const cell = fc.integer({ min: 0, max: size - 1 });
   fc.assert(
     fc.property(fc.array(cell, { minLength: size, maxLength: size }), cell, (where, at) => {
-      const data = tensor(
-        "int32",
-        [size],
-        Array.from({ length: size }, (_, one) => one),
-      );
-      const updates = tensor(
-        "int32",
-        [size],
-        Array.from({ length: size }, (_, one) => -one),
-      );
+      const data = numbered("int32", [size]);
+      const updates = numbered("int32", [size], -1);
       const scatter = {
         ...{ domain: "ai.onnx" as const, op: "ScatterElements", opset: 18, inputs: [] },
         attributes: { reduction: "add" },

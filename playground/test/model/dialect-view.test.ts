@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { compareDialects, dialects } from "ndscatter";
 import { habitOf, ruleFor, rulesOf, type RuleChoice } from "../../src/why/dialect-view.ts";
-import { f32, i64 } from "../../src/examples/example.ts";
+import { f32, i64 } from "../support/values.ts";
 import { readState } from "../../src/document/read-state.ts";
 import type { State } from "../../src/values/state.ts";
 

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { foundExamples } from "../../src/gallery/examples-dialog.tsx";
-import { EXAMPLES } from "../../src/examples/menu.ts";
+import { EXAMPLES } from "../../src/examples/presets.ts";
 
 const ids = (words: string): string[] => foundExamples(words).map(({ id }) => id);
 

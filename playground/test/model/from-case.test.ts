@@ -117,7 +117,7 @@ test("an input without its file is zeros, and a file that cannot be read is name
 
 test("files that are for no input are named", async () => {
   const { remarks } = await nodeOf([...FILES, { name: "mask.npy", bytes: writeNpy(DATA) }]);
-  assert.deepEqual(remarks, ["the node has no input mask, so the file is not used"]);
+  assert.deepEqual(remarks, ["No node has an input mask, so the file is not used."]);
 });
 
 test("a tensor may be a .pb", async () => {
@@ -142,7 +142,7 @@ test("of a model of several nodes, what the runtime gave is not used", async () 
   assert.ok("choices" in found);
   assert.equal(found.choices.length, 2);
   assert.ok(found.choices.every((choice) => choice.kind === "node" && choice.actual === undefined));
-  assert.ok(found.remarks.includes("the node has no input runtime.0, so the file is not used"));
+  assert.ok(found.remarks.includes("No node has an input runtime.0, so the file is not used."));
 });
 
 test("which files may be a case", () => {

@@ -108,7 +108,7 @@ test("a model: its nodes with their constants, and zeros for the rest", async ()
   });
   assert.deepEqual(cache.remarks, [
     "The model has no values for data, so it is zeros here. To see the real call, open the model together with .npy " +
-      "files of its inputs.",
+      "files of the node's inputs.",
     "data is float32 [N, 4] in the model; float32 [2, 4] stands for it.",
   ]);
   // Both updates hit row 1 of two.

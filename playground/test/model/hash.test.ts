@@ -25,6 +25,8 @@ test("a link can be read", () => {
     "ai.onnx/ScatterND/18;reduction=add;float32:4,2:0*8;int64:2,1:1,-1;float32:2,2:1.5,nan,,a%3Bb";
   assert.equal(toHash(SMALL), hash);
   assert.deepEqual(fromHash(`#${hash}`), { state: SMALL });
+  // A program may encode the link once more.
+  assert.deepEqual(fromHash(`#${encodeURIComponent(hash)}`), { state: SMALL });
 });
 
 test("every state comes back from its link, which needs no escaping", () => {

@@ -11,30 +11,10 @@ import { explainState } from "../../src/document/read-state.ts";
 import { PLAIN, targetsOf, tintsOf } from "../../src/cells/targets.ts";
 
 test("a tensor is folded into rows of its last axis, and a list into a column", () => {
+  // prettier-ignore
   const rows: [number[], [rows: number, columns: number, group: number]][] = [
-    [[], [1, 1, 0]],
-    [[5], [5, 1, 0]],
-    [[0], [0, 1, 0]],
-    [
-      [4, 3],
-      [4, 3, 0],
-    ],
-    [
-      [2, 3, 4],
-      [6, 4, 3],
-    ],
-    [
-      [2, 1, 4],
-      [2, 4, 0],
-    ],
-    [
-      [2, 2, 3, 4],
-      [12, 4, 3],
-    ],
-    [
-      [2, 0],
-      [2, 0, 0],
-    ],
+    [[], [1, 1, 0]], [[5], [5, 1, 0]], [[0], [0, 1, 0]], [[4, 3], [4, 3, 0]], [[2, 0], [2, 0, 0]],
+    [[2, 3, 4], [6, 4, 3]], [[2, 1, 4], [2, 4, 0]], [[2, 2, 3, 4], [12, 4, 3]],
   ];
   for (const [shape, [count, columns, group]] of rows) {
     assert.deepEqual(plainSheet(shape), { rows: count, columns, group, span: 1 }, `[${shape}]`);

@@ -6,7 +6,8 @@ import { test } from "node:test";
 import { equals, operators, run, tensor, type Tensor } from "ndscatter";
 import { roleOf, resolve } from "ndscatter/operators";
 import { EXAMPLES, type Example } from "../../../test/fixtures/examples.ts";
-import { CONFUSIONS_GROUP, PRESETS, type Preset } from "../../src/examples/presets.ts";
+import type { Preset } from "../../src/examples/preset.ts";
+import { CONFUSIONS_GROUP, PRESETS } from "../../src/examples/presets.ts";
 import { readState, explainState } from "../../src/document/read-state.ts";
 import { defaultText } from "../../src/values/schema.ts";
 

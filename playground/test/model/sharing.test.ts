@@ -4,8 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fromHash, suffixIn, toHash } from "../../src/document/hash.ts";
 import { explainState, readState } from "../../src/document/read-state.ts";
-import { f32, i64 } from "../../src/examples/example.ts";
-import type { State } from "../../src/values/state.ts";
+import { f32 } from "../support/values.ts";
 import { compareActual, compareShape, fitActual } from "../../src/why/actual.ts";
 import { printCompared, readCompared } from "../../src/why/compared-link.ts";
 import { rulesOf } from "../../src/why/dialect-view.ts";
@@ -80,40 +79,14 @@ test("a system that agrees in this call is not said to do what others do", () =>
 });
 
 test("another axis of a gather is named by its shape", () => {
-  const state: State = {
-    ...STATE,
-    op: "Gather",
-    opset: 13,
-    inputs: [
-      f32([
-        [0, 1, 2],
-        [3, 4, 5],
-      ]),
-      i64([1, 0]),
-    ],
-  };
+  const state = stateOf("ai.onnx/Gather/13;float32:2,3:0,1,2,3,4,5;int64:2:1,0");
   const { node, inputs } = readState(state);
-  const found = compareShape(
-    state,
-    f32([
-      [1, 0],
-      [4, 3],
-    ]),
-    rulesOf(node, inputs),
-  );
+  const compared = (values: readonly string[]) =>
+    compareShape(state, { dtype: "float32", shape: [2, 2], values }, rulesOf(node, inputs));
+  const found = compared(["1", "0", "4", "3"]);
   assert.deepEqual(found?.sentences, ["Yours has the shape [2, 2]; the exact output has [2, 3]."]);
   assert.match(found?.causes[0].sentence ?? "", /^the axis was 1, not 0/);
-  assert.equal(
-    compareShape(
-      state,
-      f32([
-        [1, 0],
-        [4, 9],
-      ]),
-      rulesOf(node, inputs),
-    ),
-    null,
-  );
+  assert.equal(compared(["1", "0", "4", "9"]), null);
 });
 
 test("links, frames and Markdown", () => {

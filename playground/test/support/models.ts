@@ -66,6 +66,33 @@ export const mixedModel = (): Uint8Array => {
   return modelOf([take, put, choose], CONSTANTS);
 };
 
+/** A loop whose body has three gathers, each of the one before. */
+export const loopModel = (): Uint8Array => {
+  const rows = { first: [1, 2, 3, 0], second: [3, 3, 1, 0], third: [2, 0, -1, 2] };
+  const gathers = Object.keys(rows).map((name, at, all): ModelNodeSpec => ({
+    ...{ op: "Gather", name, inputs: [at === 0 ? "row" : `of ${all[at - 1]}`, name] },
+    outputs: [`of ${name}`],
+  }));
+  const { graph } = buildModel({
+    opsets: { "ai.onnx": 18 },
+    inputs: {
+      trip: { dtype: "int64", shape: [] },
+      goes: { dtype: "bool", shape: [] },
+      row: floats,
+    },
+    constants: Object.fromEntries(
+      Object.entries(rows).map(([name, all]) => [name, tensor("int64", [4], all)]),
+    ),
+    nodes: [{ op: "Identity", inputs: ["goes"], outputs: ["on"] }, ...gathers],
+    outputs: { on: null, "of third": null },
+  });
+  const loop: ModelNodeSpec = {
+    ...{ op: "Loop", name: "loop", inputs: ["trips", "yes", "data"], outputs: ["end"] },
+    attributes: { body: bodyOf(graph) },
+  };
+  return modelOf([loop], { trips: tensor("int64", [], [2]), yes: CONSTANTS.yes });
+};
+
 /** A node that differs in the last of many rows, after others that share a target. */
 export const largeModel = (rows: number): Uint8Array => {
   const where = Array.from({ length: rows }, (_, at) => (at < 100 ? at % 7 : at));

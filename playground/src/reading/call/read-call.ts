@@ -7,6 +7,7 @@ import { TensorError } from "ndscatter";
 import type { State } from "../../values/state.ts";
 import { Reader, type Statement, type Value } from "../literals.ts";
 import type { NamedTensor } from "../named.ts";
+import { LONGEST } from "../paste.ts";
 import { draftOf } from "./calls.ts";
 import { stateOf } from "./draft-state.ts";
 import { isLiteral, Names } from "./names.ts";
@@ -17,9 +18,6 @@ export interface ReadCall {
   readonly state: State;
   readonly remarks: readonly string[];
 }
-
-/** The maximum text length in characters, the same as for a single tensor. */
-const LONGEST = 2_000_000;
 
 /** Returns the call, or null with the arrays that the text assigns. Throws a `TensorError` for any other text. */
 export function readCall(text: string): {

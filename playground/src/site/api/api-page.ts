@@ -1,7 +1,13 @@
 /** Creates the API reference: a page for each entry of the package, from its types and docstrings. */
 
-import { codeBlock, documentOf, inline, plainText, table } from "../documents/markdown.ts";
-import { openingOf } from "../documents/opening.ts";
+import {
+  codeBlock,
+  documentOf,
+  inline,
+  openingOf,
+  plainText,
+  table,
+} from "../documents/markdown.ts";
 import { html, type Html } from "../html.ts";
 import { heading, type Find, type Page } from "../layout.ts";
 import { docstringOf, firstSentence } from "./docstring.ts";

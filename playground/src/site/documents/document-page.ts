@@ -2,9 +2,8 @@
 
 import { html, slugOf, type Html } from "../html.ts";
 import { heading, type Find, type Page } from "../layout.ts";
-import { openingOf } from "./opening.ts";
 import { pageOf, type Library } from "./library.ts";
-import { documentOf } from "./markdown.ts";
+import { documentOf, openingOf } from "./markdown.ts";
 
 export function documentPage(library: Library, path: string): Page {
   const { title, opening, sections, body } = documentOf(

@@ -121,6 +121,12 @@ const textOf = (tokens: readonly Token[]): string =>
 const rawText = (token: Token): string =>
   token.type === "html" ? "" : "text" in token ? String(token.text) : token.raw;
 
+/** Returns the first sentence of a text, or the first two if the first sentence is too short to be useful. */
+export function openingOf(text: string): string {
+  const [first, second = ""] = text.split(/(?<=\.)\s+/);
+  return first.length < 60 && second !== "" ? `${first} ${second}` : first;
+}
+
 /** A section of a document, or a part of a section that the search finds by itself. */
 export interface Section {
   readonly kind: "document" | "section" | "row" | "recipe";

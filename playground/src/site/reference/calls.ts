@@ -2,7 +2,8 @@
 
 import { compareDialects, equals, type DialectComparison, type OperatorVersion } from "ndscatter";
 import { toHash } from "../../document/hash.ts";
-import { PRESETS, type Preset } from "../../examples/presets.ts";
+import type { Preset } from "../../examples/preset.ts";
+import { PRESETS } from "../../examples/presets.ts";
 import { explainState, type ExplainedState } from "../../document/read-state.ts";
 import type { State } from "../../values/state.ts";
 import type { Family } from "./families.ts";

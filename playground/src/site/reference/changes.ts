@@ -2,7 +2,7 @@
 
 import type { OperatorVersion } from "ndscatter";
 import { compareVersions, type VersionChange } from "ndscatter/operators";
-import { html, joined, type Html } from "../html.ts";
+import { code, html, joined, type Html } from "../html.ts";
 
 export interface Line {
   readonly mark: "+" | "−" | "~";
@@ -40,8 +40,6 @@ function listOf({ path, kind }: VersionChange, all: readonly VersionChange[]): s
   const others = all.filter((one) => one.path.startsWith(`${values}.`));
   return kind === "changed" && others.length > 0 ? `${others[0].kind} ${values}` : path;
 }
-
-const code = (text: string): Html => html`<code>${text}</code>`;
 
 /** Returns the sentences of a summary. */
 const sentences = (text: string): string[] => text.split(/(?<=\.) (?=[A-Z])/);

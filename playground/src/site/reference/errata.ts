@@ -1,9 +1,15 @@
-/** Reads the rows of `docs/errata.md`, with the operators and versions that each row concerns. */
+/** The rows of `docs/errata.md`, with the operators and versions that each row concerns, and the page of all rows. */
 
 import type { OperatorVersion } from "ndscatter";
 import type { Family } from "./families.ts";
-import { slugOf } from "../html.ts";
-import { tablesIn } from "../documents/markdown.ts";
+import { documentPage } from "../documents/document-page.ts";
+import type { Library } from "../documents/library.ts";
+import { inline, plainText, table, tablesIn } from "../documents/markdown.ts";
+import { html, joined, slugOf, type Html } from "../html.ts";
+import type { Find, Page } from "../layout.ts";
+
+/** The document that lists the errata. */
+export const ERRATA = "docs/errata.md";
 
 export interface Erratum {
   readonly id: string;
@@ -14,7 +20,7 @@ export interface Erratum {
   readonly concerns: readonly Concern[];
 }
 
-export interface Concern {
+interface Concern {
   readonly family: Family;
   readonly versions: readonly OperatorVersion[];
 }
@@ -67,3 +73,45 @@ export const errataOn = (
         (version === undefined || one.versions.includes(version)),
     ),
   );
+
+export const findOf = ({ id, document, printed, right }: Erratum, of: string): Find => ({
+  kind: "erratum",
+  title: plainText(`${document}: ${printed}`),
+  of,
+  id,
+  text: plainText(right),
+});
+
+/** Shows errata as a table, whose last column has the title `last`. */
+export function errataTable(
+  errata: readonly Erratum[],
+  library: Library,
+  last: string,
+  lastOf: (erratum: Erratum) => Html,
+): Html {
+  const addresses = library.addressesFrom(ERRATA);
+  const rows = errata.map((one) => [
+    ...[one.document, one.printed, one.right].map((cell) => inline(cell, addresses)),
+    lastOf(one),
+  ]);
+  return table(
+    ["document", "as printed", "right", last],
+    rows,
+    errata.map(({ id }) => id),
+  );
+}
+
+/** Lists all errata, with links to the pages of their operators. */
+export function errataPage(library: Library, errata: readonly Erratum[]): Page {
+  const page = documentPage(library, ERRATA);
+  const linkTo = ({ id, concerns }: Erratum): Html =>
+    joined(
+      concerns.map(({ family }) => html`<a href="${family.file}#${id}">${family.name}</a>`),
+      ", ",
+    );
+  const body = html`<h1>${page.title}</h1>
+    <p>${page.description}</p>
+    ${errataTable(errata, library, "on the page of", linkTo)}`;
+  const finds = errata.map((one) => findOf(one, "Errata"));
+  return { ...page, body, contents: [], finds: [page.finds[0], ...finds] };
+}

@@ -3,8 +3,8 @@
 import type { DialectComparison } from "ndscatter";
 import type { Example, Outcome } from "./calls.ts";
 import { idOf, numberOf } from "./families.ts";
-import { countsOf, inputTables, outputTables } from "./grids.ts";
-import { html, joined, type Html } from "../html.ts";
+import { countsOf, tensorTables } from "./grids.ts";
+import { codes, html, joined, type Html } from "../html.ts";
 
 export function exampleSection(example: Example): Html {
   const { preset, explained, hash, outcomes, elsewhere } = example;
@@ -12,7 +12,7 @@ export function exampleSection(example: Example): Html {
   const { inputs, explanation, version, faults } = explained;
   const tensors = inputs.map((one, position) => {
     const name = version?.inputs[position]?.name ?? "";
-    return one === undefined ? "" : inputTables(name, one);
+    return one === undefined ? "" : tensorTables(name, one);
   });
   const output =
     explanation === null || explanation.output === null || faults.length > 0
@@ -20,7 +20,7 @@ export function exampleSection(example: Example): Html {
           <p class="label"><strong>no output</strong></p>
           ${faults.map(({ sentence }) => html`<p class="error">${sentence}</p>`)}
         </div>`
-      : outputTables(
+      : tensorTables(
           version?.outputs[0].name ?? "output",
           explanation.output,
           countsOf(explanation),
@@ -104,8 +104,7 @@ function differenceOf(
     !isError && differing.length > 0 ? count(differing, "differs", "differ") : null,
     undecided.length > 0 ? count(undecided, "is not determined", "are not determined") : null,
   ].filter((one) => one !== null);
-  const named = ids.map((one) => html`<code>${one}</code>`);
-  return html`${facts.join(", ")}${ids.length === 0 ? "" : html` (${joined(named, ", ")})`}`;
+  return html`${facts.join(", ")}${ids.length === 0 ? "" : html` (${codes(ids)})`}`;
 }
 
 /** Links versions to their sections. */

@@ -10,24 +10,17 @@ import { elementsOf } from "../../values/tensor-text.ts";
 import { html, type Html } from "../html.ts";
 
 /** Returns the number of writes to an element of the output. */
-export type CountOf = (element: number) => number;
+type CountOf = (element: number) => number;
 
-/** Shows an input with its name, data type and shape. */
-export const inputTables = (name: string, source: Tensor): Html =>
-  tensorTables("tensor", name, source, () => 0);
-
-/** Shows the output, with marks on the cells that updates wrote. */
-export const outputTables = (name: string, source: Tensor, countOf: CountOf): Html =>
-  tensorTables("tensor result", name, source, countOf);
-
-function tensorTables(className: string, name: string, source: Tensor, countOf: CountOf): Html {
+/** Shows a tensor with its name, data type and shape. For the output, `countOf` marks the cells that updates wrote. */
+export function tensorTables(name: string, source: Tensor, countOf?: CountOf): Html {
   const { dtype, shape } = source;
   const texts = elementsOf(source).map((value) => printElement(dtype, value));
-  const cells = texts.map((text, element) => cell(text, countOf(element)));
+  const cells = texts.map((text, element) => cell(text, countOf?.(element) ?? 0));
   const count = texts.length === 0 ? 0 : gridsOf(shape).grids;
   const tables = Array.from({ length: count }, (_, grid) => gridTable(grid, shape, cells));
   const none = texts.length === 0 ? html`<p class="none">no elements</p>` : "";
-  return html`<div class="${className}" data-tensor="${name}">
+  return html`<div class="tensor${countOf ? " result" : ""}" data-tensor="${name}">
     <p class="label">
       <strong>${name}</strong> <span class="type">${dtype} ${printShape(shape)}</span>
     </p>

@@ -2,9 +2,8 @@
 
 import { html, joined, type Html } from "../html.ts";
 import { heading, type Page } from "../layout.ts";
-import { table } from "../documents/markdown.ts";
+import { openingOf, table } from "../documents/markdown.ts";
 import { examplesOf } from "./calls.ts";
-import { openingOf } from "../documents/opening.ts";
 import { errataOn, type Erratum } from "./errata.ts";
 import { idOf, numberOf, type Family } from "./families.ts";
 

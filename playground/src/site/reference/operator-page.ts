@@ -5,13 +5,12 @@ import { CONFUSIONS_GROUP } from "../../examples/presets.ts";
 import { boundsOf, probesOf } from "./bounds.ts";
 import { examplesOf, type Example } from "./calls.ts";
 import { aspectsOf, rowsOf, wordsFor } from "./dialects.ts";
-import { errataOn, type Erratum } from "./errata.ts";
+import { errataOn, errataTable, type Erratum } from "./errata.ts";
 import { exampleSection, versionLinks } from "./example-section.ts";
 import { idOf, numberOf, type Family } from "./families.ts";
 import type { Library } from "../documents/library.ts";
-import { inline, table, type Addresses } from "../documents/markdown.ts";
-import { openingOf } from "../documents/opening.ts";
-import { html, joined, type Html } from "../html.ts";
+import { inline, openingOf, table, type Addresses } from "../documents/markdown.ts";
+import { codes, html, joined, type Html } from "../html.ts";
 import { folded, heading, type Entry, type Page } from "../layout.ts";
 import { findsOn } from "./finds.ts";
 import { pictureOf, type Drawn } from "./picture.ts";
@@ -42,7 +41,7 @@ export function operatorPage(
     ${picture === null ? "" : figureOf(picture)} ${heading(2, "versions", "Versions")}
     ${versionsTable(versions, examples)} ${sections.map((section) => section.body)}
     ${heading(2, "examples", "Examples")} ${examplesIntro(family)} ${examples.map(exampleSection)}
-    ${folded(2, "errata", "Errata", errataTable(family, own, library))}
+    ${folded(2, "errata", "Errata", errataPart(family, own, library))}
     ${folded(2, "room", "What the specification leaves open", roomOf(family, library))}
     ${folded(2, "dialects", "Dialects", dialectsOf(family, examples, library))}`;
   const page = {
@@ -84,12 +83,7 @@ function versionsTable(versions: readonly OperatorVersion[], examples: readonly 
     const rule = boundsOf(version, probesOf(version, examples));
     return [
       html`<a href="#${idOf(version)}">${numberOf(version)}</a>`,
-      version.attributes.length === 0
-        ? "none"
-        : joined(
-            version.attributes.map((one) => html`<code>${one.name}</code>`),
-            ", ",
-          ),
+      version.attributes.length === 0 ? "none" : codes(version.attributes.map((one) => one.name)),
       `${version.typeConstraints[0].types.length} types`,
       rule?.negative ?? OWN,
       rule?.outOfRange ?? OWN,
@@ -115,21 +109,12 @@ function examplesIntro({ isScatter }: Family): Html {
   </p>`;
 }
 
-function errataTable(family: Family, errata: readonly Erratum[], library: Library): Html {
-  const addresses = library.addressesFrom("docs/errata.md");
+function errataPart(family: Family, errata: readonly Erratum[], library: Library): Html {
   if (errata.length === 0) return html`<p>The specification has no known errors.</p>`;
-  const rows = errata.map((one) => [
-    inline(one.document, addresses),
-    inline(one.printed, addresses),
-    inline(one.right, addresses),
-    versionLinks(one.concerns.find((concern) => concern.family === family)?.versions ?? []),
-  ]);
+  const versionsOf = ({ concerns }: Erratum): Html =>
+    versionLinks(concerns.find((concern) => concern.family === family)?.versions ?? []);
   return html`<p>Errors in the specifications, and their corrections.</p>
-    ${table(
-      ["document", "as printed", "right", "versions"],
-      rows,
-      errata.map(({ id }) => id),
-    )}`;
+    ${errataTable(errata, library, "versions", versionsOf)}`;
 }
 
 function roomOf(family: Family, library: Library): Html {

@@ -10,7 +10,7 @@ import { tintsOf } from "../../cells/targets.ts";
 import { hitsOf, outputCells, viewOf, type Picture } from "../../cells/view.ts";
 import { sortFaults } from "../../document/faults.ts";
 import { titleOf } from "../../document/title-of.ts";
-import type { Preset } from "../../examples/presets.ts";
+import type { Preset } from "../../examples/preset.ts";
 import { layOut } from "../../stage/arrange.ts";
 import type { Layout } from "../../stage/layout.ts";
 import { axisOf, placedOf } from "../../stage/placed.ts";
@@ -90,7 +90,6 @@ export function sceneOfState(state: State): Scene | null {
     })),
     wiring: wiringOf(picture, layout, []),
     verb: verbOf(picture),
-    frames: [],
   };
 }
 

@@ -7,13 +7,10 @@ import type { Example } from "./calls.ts";
 import { linesOf } from "./changes.ts";
 import type { Erratum } from "./errata.ts";
 import { documentOf, idOf, numberOf, type Family } from "./families.ts";
-import { html, joined, type Html } from "../html.ts";
+import { code, codes, html, joined, type Html } from "../html.ts";
 import { folded, heading, type Entry } from "../layout.ts";
 import { inline, table } from "../documents/markdown.ts";
 import { shapeRules } from "./shape-rules.ts";
-
-const code = (text: string): Html => html`<code>${text}</code>`;
-const codes = (texts: readonly string[]): Html => joined(texts.map(code), ", ");
 
 interface Part {
   readonly id: string;

@@ -4,44 +4,43 @@
  */
 
 import type { Found } from "../../widgets/query.ts";
+import { html, type Html } from "../html.ts";
 import type { Row } from "./index.ts";
 import { placesIn, snippetOf } from "./match.ts";
 
 const { root = "", index = "" } = document.currentScript?.dataset ?? {};
 
-function make<K extends keyof HTMLElementTagNameMap>(
-  tag: K,
-  attributes: Readonly<Record<string, string>>,
-  ...inner: readonly (Node | string)[]
-): HTMLElementTagNameMap[K] {
-  const made = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
-  made.append(...inner);
-  return made;
+const dialog = document.createElement("dialog");
+dialog.className = "search";
+dialog.setAttribute("aria-label", "Search");
+dialog.innerHTML = html`<div class="row">
+    <input
+      type="search"
+      role="combobox"
+      aria-label="Search operators, attributes, errata, dialects, documents and API"
+      aria-expanded="false"
+      aria-controls="found"
+      aria-autocomplete="list"
+      autocomplete="off"
+      spellcheck="false"
+      enterkeyhint="go"
+      placeholder="operator, attribute, error, function …"
+    />
+    <button type="button" class="close">Close</button>
+  </div>
+  <p class="count" role="status"></p>
+  <div id="found" role="listbox" aria-label="Found"></div>`.markup;
+
+function within<E extends Element>(selector: string, kind: new () => E): E {
+  const found = dialog.querySelector(selector);
+  if (!(found instanceof kind)) throw new Error(selector);
+  return found;
 }
 
-const input = make("input", {
-  type: "search",
-  role: "combobox",
-  "aria-label": "Search operators, attributes, errata, dialects, documents and API",
-  "aria-expanded": "false",
-  "aria-controls": "found",
-  "aria-autocomplete": "list",
-  autocomplete: "off",
-  spellcheck: "false",
-  enterkeyhint: "go",
-  placeholder: "operator, attribute, error, function …",
-});
-const list = make("div", { id: "found", role: "listbox", "aria-label": "Found" });
-const status = make("p", { class: "count", role: "status" });
-const close = make("button", { type: "button", class: "close" }, "Close");
-const dialog = make(
-  "dialog",
-  { class: "search", "aria-label": "Search" },
-  make("div", { class: "row" }, input, close),
-  status,
-  list,
-);
+const input = within("input", HTMLInputElement);
+const list = within("#found", HTMLElement);
+const status = within(".count", HTMLElement);
+const close = within(".close", HTMLElement);
 
 let find: ReturnType<typeof placesIn> | null = null;
 let at = 0;
@@ -64,31 +63,23 @@ function open(): void {
   void load();
 }
 
-function optionOf({ item, terms }: Found<Row>, number: number): HTMLElement {
+function optionOf({ item, terms }: Found<Row>, number: number): Html {
   const [kind, title, of, address, text] = item;
-  return make(
-    "a",
-    {
-      href: root + address,
-      role: "option",
-      id: `found-${number}`,
-      tabindex: "-1",
-      "aria-selected": "false",
-    },
-    make(
-      "span",
-      { class: "what" },
-      make("b", {}, title),
-      ` ${of === "" ? kind : `${kind} · ${of}`}`,
-    ),
-    make("span", { class: "text" }, snippetOf(text, terms)),
-  );
+  return html`<a
+    href="${root}${address}"
+    role="option"
+    id="found-${number}"
+    tabindex="-1"
+    aria-selected="false"
+    ><span class="what"><b>${title}</b> ${of === "" ? kind : `${kind} · ${of}`}</span
+    ><span class="text">${snippetOf(text, terms)}</span></a
+  >`;
 }
 
 function show(): void {
   const query = input.value.trim();
   const found = find?.(query) ?? [];
-  list.replaceChildren(...found.map(optionOf));
+  list.innerHTML = html`${found.map(optionOf)}`.markup;
   const count = found.length === 1 ? "1 result." : `${found.length} results.`;
   status.textContent = query === "" || find === null ? "" : count;
   input.setAttribute("aria-expanded", String(found.length > 0));
