@@ -166,10 +166,6 @@ export class S3Store implements ArrayStore {
     throw unfit(this.path, why, "overwrite");
   }
 
-  list(): AsyncIterable<StoredObject> {
-    return this.listUnder("");
-  }
-
   async folders(prefix: string): Promise<readonly string[]> {
     const names: string[] = [];
     for await (const { text, root } of this.#pages(prefix, "/")) {
@@ -182,7 +178,7 @@ export class S3Store implements ArrayStore {
   }
 
   /** Lists all objects whose keys begin with `prefix`. */
-  async *listUnder(prefix: string): AsyncGenerator<StoredObject> {
+  async *list(prefix = ""): AsyncGenerator<StoredObject> {
     for await (const { text, root } of this.#pages(prefix)) {
       for (const entry of elementsOf(text, "Contents")) {
         const key = elementOf(entry, "Key") ?? "";
@@ -205,20 +201,18 @@ export class S3Store implements ArrayStore {
       throw failed(sentence, this.path);
     }
     const root = place.key === "" ? "" : `${place.key}/`;
-    for (
-      let token: string | null = null, isFirst = true;
-      isFirst || token !== null;
-      isFirst = false
-    ) {
+    // The first page has no token.
+    for (let token: string | null = ""; token !== null;) {
       const url = new URL(bucketUrl);
       url.searchParams.set("list-type", "2");
       url.searchParams.set("prefix", root + prefix);
       if (delimiter !== undefined) url.searchParams.set("delimiter", delimiter);
-      if (token !== null) url.searchParams.set("continuation-token", token);
+      if (token !== "") url.searchParams.set("continuation-token", token);
       const response = await this.#request(url, { method: "GET" }, [], this.path);
       const text = response === null ? "" : await this.#textOf(response);
       yield { text, root };
-      token = elementOf(text, "NextContinuationToken");
+      // An empty token would request the first page again.
+      token = elementOf(text, "NextContinuationToken") || null;
     }
   }
 
@@ -346,7 +340,7 @@ class S3Staging implements Staging {
 
   async end(): Promise<void> {
     const keys: string[] = [];
-    for await (const { key } of this.#store.listUnder(STAGED)) keys.push(key);
+    for await (const { key } of this.#store.list(STAGED)) keys.push(key);
     // The claim names the job of the remaining objects, so it is deleted last.
     keys.sort((a, b) => Number(a === STAGED + CLAIM) - Number(b === STAGED + CLAIM));
     for (const key of keys) await this.#store.remove(key);
