@@ -16,7 +16,7 @@ import { storeOf, type Location } from "./locate.ts";
 import { openArray } from "./open.ts";
 import { Forbidden, readKey } from "./read-key.ts";
 import { STORE_OPTIONS, type StoreOptions } from "./stores/store-options.ts";
-import type { ArrayStore } from "./stores/store.ts";
+import { STAGING, type ArrayStore } from "./stores/store.ts";
 
 /** Options of `openGroup`, which also apply to the arrays of the group. */
 export type GroupOptions = StoreOptions;
@@ -167,7 +167,7 @@ async function findMembers(store: ArrayStore, version: 2 | 3): Promise<GroupMemb
     for (const folder of await store.folders(prefix)) {
       const name = `${prefix}${folder}`;
       // oxlint-disable-next-line no-await-in-loop
-      const kind = folder === ".ndscatter" ? null : await kindOf(store, version, name);
+      const kind = folder === STAGING ? null : await kindOf(store, version, name);
       if (kind === null) continue;
       if (!isInside(folder)) {
         const sentence = `${store.path} has a member ${printValue(name)}, which cannot be opened by this name`;

@@ -9,7 +9,7 @@ import { defaultChunks } from "../boxes/grid.ts";
 import { checkFiles, moduleOfNode } from "../boxes/node.ts";
 import type * as NpyFiles from "../npy/files.ts";
 import type { ChunkedArray, PendingArray } from "../boxes/array.ts";
-import { malformed, TensorError } from "../../core/errors.ts";
+import { malformed } from "../../core/errors.ts";
 import { optionsOf, wrongOption } from "../../core/foreign.ts";
 import { isCode, makeFolders } from "../boxes/file.ts";
 import { MAX_RANK } from "../../core/tensor/shape.ts";
@@ -18,6 +18,7 @@ import { checkCoordinates } from "../boxes/checks.ts";
 import { checkContiguous } from "../npy/array.ts";
 import { unblocked } from "./absent.ts";
 import { isList } from "./json.ts";
+import { alreadyThere } from "./room.ts";
 import { checkOverwrite, MEANT, type CreateOptions } from "./create.ts";
 
 async function load(path: string): Promise<typeof NpyFiles> {
@@ -72,11 +73,7 @@ export async function createNpy(path: string, given: CreateOptions): Promise<Pen
   if (overwrite === true) {
     await fs.rm(`${path}.part`, { force: true });
   } else if ((await fs.stat(path).catch(() => null)) !== null) {
-    throw new TensorError(
-      "attribute",
-      `${path} exists; pass overwrite: true, or choose another path`,
-      { key: "overwrite", file: path },
-    );
+    throw alreadyThere({ path });
   }
   return createPendingNpy(path, { dtype: type, shape: checked, chunkShape: chunks });
 }

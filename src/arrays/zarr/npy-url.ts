@@ -2,10 +2,10 @@
 
 import type { ChunkedArray } from "../boxes/array.ts";
 import { within } from "../boxes/urls.ts";
-import { malformed, TensorError } from "../../core/errors.ts";
+import { malformed } from "../../core/errors.ts";
 import { ARRAYS, HTTP } from "../../core/limits.ts";
 import { checkContiguous, NpyArray, readHeader, type NpyFile } from "../npy/array.ts";
-import { orPage, type ArrayStore } from "./stores/store.ts";
+import { orPage, unfit, type ArrayStore } from "./stores/store.ts";
 
 /**
  * Throws `malformed-file` for a missing or damaged file, `unsupported-file` for another format, or `engine` if the
@@ -31,11 +31,7 @@ export async function openNpyInStore(
     stateOf: () => store.stateOf(name),
     read: (use) => use((at, into) => source.read(at, into)),
     async write() {
-      throw new TensorError(
-        "attribute",
-        `${path} can only be read; NPY files are written only in folders`,
-        { key: "location", file: path },
-      );
+      throw unfit(path, "can only be read; NPY files are written only in folders");
     },
   };
   return new NpyArray(file, opened, chunkShape);

@@ -20,7 +20,7 @@ import { createNpy, openNpy, openPendingNpy } from "./npy-files.ts";
 import { alreadyThere, makeRoom } from "./room.ts";
 import { STORE_OPTIONS, type StoreOptions } from "./stores/store-options.ts";
 import { fingerprintOf, Forbidden, readKey, type Open } from "./read-key.ts";
-import { CLAIM, PARTIAL, type ArrayStore } from "./stores/store.ts";
+import { CLAIM, PARTIAL, unfit, type ArrayStore } from "./stores/store.ts";
 
 /** Options of `openArray`. */
 export interface OpenOptions extends StoreOptions {
@@ -80,10 +80,7 @@ export async function openWith(
   if (store === null) return openNpy(file, chunkShape);
   if (file !== null) return (await import("./npy-url.ts")).openNpyInStore(store, file, chunkShape);
   if (chunkShape !== undefined) {
-    throw new TensorError("attribute", `${store.path} defines its own chunks; omit chunkShape`, {
-      key: "chunkShape",
-      file: store.path,
-    });
+    throw unfit(store.path, "defines its own chunks; omit chunkShape", "chunkShape");
   }
   const array = await openIn(store, (key) => store.open(key), own);
   if (array !== null) {
@@ -143,11 +140,9 @@ export async function createArray(location: Location, options: CreateOptions): P
   const own = createOptionsOf(options);
   const place = typeof location === "string" ? location : (own.path ?? "");
   if (isNpy(place)) {
-    const advice = "it ends in .npy; choose another suffix, or use createPending";
-    throw new TensorError("attribute", `${shownUrl(place)} cannot be a Zarr array: ${advice}`, {
-      key: "location",
-      file: shownUrl(place),
-    });
+    const why =
+      "cannot be a Zarr array: it ends in .npy; choose another suffix, or use createPending";
+    throw unfit(shownUrl(place), why);
   }
   const store = await storeOf(location, own);
   const metadata = metadataOf(own, store.path);
@@ -233,11 +228,8 @@ export async function createPending(
   if (await unblocked(store, () => staging.putNew("zarr.json", [text]))) return array;
   const other = await openIn(store, (key) => staging.open(key));
   if (other?.fingerprint === array.fingerprint) return array;
-  throw new TensorError(
-    "attribute",
-    `${store.path} holds another unfinished array; pass overwrite: true, or choose another path`,
-    { key: "overwrite", file: store.path },
-  );
+  const why = "holds another unfinished array; pass overwrite: true, or choose another path";
+  throw unfit(store.path, why, "overwrite");
 }
 
 /**
@@ -280,15 +272,12 @@ export async function openPending(
 /** Throws an `attribute` error for a URL, because files on servers cannot be written. */
 function checkPath(location: string): string {
   if (!isUrl(location)) return location;
-  const sentence = `${shownUrl(location)} must be a path, because object storage cannot hold an NPY file; write Zarr to s3://`;
-  throw new TensorError("attribute", sentence, { key: "location", file: shownUrl(location) });
+  const why = "must be a path, because object storage cannot hold an NPY file; write Zarr to s3://";
+  throw unfit(shownUrl(location), why);
 }
 
 const cannotStage = ({ path }: ArrayStore): TensorError =>
-  new TensorError("attribute", `${path} cannot hold unfinished arrays; use a folder or s3://`, {
-    key: "location",
-    file: path,
-  });
+  unfit(path, "cannot hold unfinished arrays; use a folder or s3://");
 
 /** Opens a Zarr v3 or v2 array, or returns null without metadata. */
 async function openIn(

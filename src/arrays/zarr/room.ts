@@ -1,21 +1,16 @@
 /** Checks that a location is free for a new array, or makes it free. */
 
-import { TensorError } from "../../core/errors.ts";
+import type { TensorError } from "../../core/errors.ts";
 import type { CreateOptions } from "./create.ts";
 import { readKey } from "./read-key.ts";
-import type { ArrayStore } from "./stores/store.ts";
+import { unfit, type ArrayStore } from "./stores/store.ts";
 
-export const alreadyThere = ({ path }: ArrayStore): TensorError =>
-  new TensorError("attribute", `${path} exists; pass overwrite: true, or choose another path`, {
-    key: "overwrite",
-    file: path,
-  });
+export const alreadyThere = ({ path }: Pick<ArrayStore, "path">): TensorError =>
+  unfit(path, "exists; pass overwrite: true, or choose another path", "overwrite");
 
-export const makeRoom = (store: ArrayStore, { overwrite }: CreateOptions): Promise<void> =>
-  overwrite === true ? clear(store) : checkFree(store);
-
-async function checkFree(store: ArrayStore): Promise<void> {
-  if (!(await isFree(store))) throw alreadyThere(store);
+export async function makeRoom(store: ArrayStore, { overwrite }: CreateOptions): Promise<void> {
+  if (overwrite === true) await clear(store);
+  else if (!(await isFree(store))) throw alreadyThere(store);
 }
 
 /** Returns true if the store contains neither an array nor a group. */
@@ -32,11 +27,7 @@ async function clear(store: ArrayStore): Promise<void> {
   const isGroup = text !== null && new TextDecoder().decode(text).includes('"group"');
   const old = await readKey(store, ".zgroup", (key) => store.open(key));
   if (isGroup || old !== null) {
-    throw new TensorError(
-      "attribute",
-      `${store.path} is a group, which an array must not overwrite`,
-      { key: "location", file: store.path },
-    );
+    throw unfit(store.path, "is a group, which an array must not overwrite");
   }
   await store.clear();
 }

@@ -27,7 +27,7 @@ import {
   type Release,
 } from "../codecs/byte-codec.ts";
 import { needsChange, toMemory } from "./file-elements.ts";
-import { MISSING, mostStored, type Pipeline, type Sharding } from "./pipeline.ts";
+import { MISSING, mostStored, sizesOf, type Pipeline, type Sharding } from "./pipeline.ts";
 import { memorySource, partOfSource, readAll, type Source } from "../stores/store.ts";
 
 /** A box of a chunk, and parameters for reading the box. */
@@ -89,16 +89,14 @@ async function decompress(
   { where, buffers, box }: Reading,
 ): Promise<Uint8Array> {
   const { compression, shards, order, storedShape, width } = pipeline;
-  const most = mostStored(pipeline);
-  if (source.size > most) {
+  const sizes = sizesOf(pipeline);
+  const [size, most, got] = [sizes[0], sizes[compression.length], source.size];
+  if (got > most) {
     const takes = `more than its elements can take (${most})`;
-    throw malformed(`${where} has ${printCount(source.size, "byte")}, ${takes}`, {
-      got: source.size,
-    });
+    throw malformed(`${where} has ${printCount(got, "byte")}, ${takes}`, { got });
   }
   const allocate = (size: number): Uint8Array => buffers.allocate(size);
   const bytes = await readAll(source, allocate);
-  const size = mostStored({ ...pipeline, compression: [] });
   const isWhole = shards !== null || order !== null || product(box.shape) === 0;
   const ends = box.start.map((one, axis) => one + box.shape[axis] - 1);
   const needed: Decoded["needed"] = isWhole

@@ -2,7 +2,7 @@
 
 import type { ArrayType, HeldBytes } from "../../boxes/array.ts";
 import { product, sameShape } from "../../../core/tensor/shape.ts";
-import { mostStored, type Pipeline } from "./pipeline.ts";
+import { sizesOf, type Pipeline } from "./pipeline.ts";
 
 /**
  * Returns the maximum memory for reading and writing a chunk with any contents, in bytes. `atOnce` is the number of
@@ -23,13 +23,6 @@ export function heldBytes(
     // For padding, a chunk at the end of an axis is copied.
     write: encoding(pipeline, sizes) + (isDirect || !isRagged ? 0 : size),
   };
-}
-
-/** Returns the size of a chunk before each compression codec and after the last codec. */
-function sizesOf(pipeline: Pipeline): number[] {
-  const sizes = [mostStored({ ...pipeline, compression: [] })];
-  for (const codec of pipeline.compression) sizes.push(codec.mostEncoded(sizes[sizes.length - 1]));
-  return sizes;
 }
 
 function decoding(pipeline: Pipeline, sizes: readonly number[], atOnce: number): number {

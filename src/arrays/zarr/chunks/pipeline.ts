@@ -230,24 +230,24 @@ export function checkEncodable(pipeline: Pipeline, where: string): void {
 
 /** Returns the reason why chunks cannot be encoded, or null if they can be encoded. */
 function unwritableReason(pipeline: Pipeline): string | null {
-  const { shards, storedShape, width, compression } = pipeline;
-  let reason = shards === null ? null : unwritableReason(shards.inner);
-  let size =
-    shards === null ? product(storedShape) * width : mostStored({ ...pipeline, compression: [] });
-  for (const codec of compression) {
-    reason ??= codec.unwritable?.(size) ?? null;
-    size = codec.mostEncoded(size);
-  }
-  return reason;
+  const { shards, compression } = pipeline;
+  const sizes = sizesOf(pipeline);
+  const reasons = compression.map((codec, at) => codec.unwritable?.(sizes[at]) ?? null);
+  const inner = shards === null ? null : unwritableReason(shards.inner);
+  return inner ?? reasons.find((reason) => reason !== null) ?? null;
+}
+
+/** Returns the maximum size of a chunk or shard before each compression codec and after the last codec, in bytes. */
+export function sizesOf({ shards, storedShape, width, compression }: Pipeline): number[] {
+  const sizes = [
+    shards === null
+      ? product(storedShape) * width
+      : shards.count * mostStored(shards.inner) + shards.index.size,
+  ];
+  for (const [at, codec] of compression.entries()) sizes.push(codec.mostEncoded(sizes[at]));
+  return sizes;
 }
 
 /** Returns the maximum stored size of a whole chunk or shard, in bytes. */
-export function mostStored(pipeline: Pipeline): number {
-  const { shards, storedShape, width, compression } = pipeline;
-  let size =
-    shards === null
-      ? product(storedShape) * width
-      : shards.count * mostStored(shards.inner) + shards.index.size;
-  for (const codec of compression) size = codec.mostEncoded(size);
-  return size;
-}
+export const mostStored = (pipeline: Pipeline): number =>
+  sizesOf(pipeline)[pipeline.compression.length];

@@ -1,9 +1,9 @@
 /** Explains why a server refused a request, and suggests a remedy. */
 
-import { isError, TensorError } from "../../../core/errors.ts";
+import { TensorError } from "../../../core/errors.ts";
 import { printValue } from "../../../core/foreign.ts";
 import { HTTP } from "../../../core/limits.ts";
-import { codesOf, waitAskedBy } from "./retries.ts";
+import { causesOf, codesOf, waitAskedBy } from "./retries.ts";
 import { Silence, textOf } from "./silence.ts";
 
 /** The maximum number of characters that are read from an error response; those of S3 have a few hundred. */
@@ -21,6 +21,10 @@ const BY_CODE: Readonly<Record<string, string>> = {
 
 const DENIED =
   "check the keys and their permissions; S3 also sends this status for missing objects if the keys may not list the bucket";
+
+/** Returns the error for a server that did not do what was requested. */
+export const failed = (sentence: string, file: string, cause?: unknown): TensorError =>
+  new TensorError("engine", sentence, { file }, cause === undefined ? {} : { cause });
 
 /** Returns the error for an unexpected response. The function reads the body of the response. */
 export async function refusalOf(
@@ -74,14 +78,13 @@ const TRUST =
 export function unreachable(what: string, cause: unknown, secrets: readonly string[]): TensorError {
   if (cause instanceof Silence) {
     const sentence = `the server of ${what} sent nothing for ${cause.time / 1000} s`;
-    return new TensorError("engine", sentence, { file: what }, { cause });
+    return failed(sentence, what, cause);
   }
   const [code] = codesOf(cause).toReversed();
   const reason = code === undefined ? "" : ` (${code})`;
   const advice = /SELF_SIGNED|LEAF_SIGNATURE|GET_ISSUER_CERT/.test(code ?? "") ? `; ${TRUST}` : "";
   const sentence = `${what} cannot be reached${reason}${advice}`;
-  const shown = { cause: withoutSecrets(cause, secrets) };
-  return new TensorError("engine", sentence, { file: what }, shown);
+  return failed(sentence, what, withoutSecrets(cause, secrets));
 }
 
 /**
@@ -89,10 +92,11 @@ export function unreachable(what: string, cause: unknown, secrets: readonly stri
  * URLs.
  */
 function withoutSecrets(cause: unknown, secrets: readonly string[]): unknown {
-  const texts = isError(cause) ? [] : [printValue(cause)];
-  for (let one = cause, depth = 0; isError(one) && depth < 5; one = one.cause, depth++) {
-    texts.push(one.message, one.stack ?? "", ...Object.values(one).map(String));
-  }
+  const errors = causesOf(cause);
+  const own = errors.map((one) =>
+    [one.message, one.stack ?? "", ...Object.values(one)].map(String),
+  );
+  const texts = errors.length > 0 ? own.flat() : [printValue(cause)];
   const isSecret = secrets.some((secret) => texts.some((text) => text.includes(secret)));
   return isSecret ? new Error(codesOf(cause).join(" ") || "the request failed") : cause;
 }

@@ -4,9 +4,10 @@
  * are visible.
  */
 
-import { isTensorError, malformed, TensorError, unsupported } from "../../../core/errors.ts";
+import { isTensorError, malformed, type TensorError, unsupported } from "../../../core/errors.ts";
 import { HTTP } from "../../../core/limits.ts";
 import { join } from "../codecs/gzip.ts";
+import { failed } from "./failures.ts";
 import { isTransient, Pauses, type Request } from "./retries.ts";
 import { eachPiece } from "./silence.ts";
 import { memorySource, type Source } from "./store.ts";
@@ -281,7 +282,7 @@ const changed = ({ what }: ObjectClient): TensorError =>
   malformed(`${what} changed while it was read`, { file: what });
 
 const wrongBytes = (sent: string, what: string): TensorError =>
-  new TensorError("engine", `the server sent ${sent} of ${what}`, { file: what });
+  failed(`the server sent ${sent} of ${what}`, what);
 
 const TOO_MANY = "more bytes than requested";
 

@@ -145,14 +145,13 @@ const BROKEN: ReadonlySet<string> = new Set([
   "UND_ERR_SOCKET",
 ]);
 
-/** Returns the codes of an error and all its causes. */
-export function codesOf(error: unknown): string[] {
-  const codes: string[] = [];
-  for (let one = error, depth = 0; isError(one) && depth < 5; one = one.cause, depth++) {
-    if ("code" in one && typeof one.code === "string") codes.push(one.code);
-  }
-  return codes;
-}
+/** Returns an error and its causes, at most five in total. */
+export const causesOf = (error: unknown, most = 5): Error[] =>
+  isError(error) && most > 0 ? [error, ...causesOf(error.cause, most - 1)] : [];
+
+/** Returns the codes of an error and its causes. */
+export const codesOf = (error: unknown): string[] =>
+  causesOf(error).flatMap((one) => ("code" in one && typeof one.code === "string" ? one.code : []));
 
 /**
  * Returns true for a failure that may be temporary. Browser errors have neither codes nor causes, while Deno errors

@@ -7,6 +7,7 @@ import { retrying, type Request } from "./retries.ts";
 import { settingsOf, type S3Options } from "./s3-options.ts";
 import { senderOf } from "./senders.ts";
 import type { Fetch } from "./store-options.ts";
+import { unfit } from "./store.ts";
 
 export interface S3Client {
   /** The location without its secrets. */
@@ -83,10 +84,7 @@ function placeInBucket(
   if (hasSecrets(location) || location.includes("#") || bucket === "") {
     const must =
       "must be s3://BUCKET/KEY, with %3F and %23 for ? and #; give keys as options or in the environment";
-    throw new TensorError("attribute", `${shownUrl(location)} ${must}`, {
-      key: "location",
-      file: shownUrl(location),
-    });
+    throw unfit(shownUrl(location), must);
   }
   const key = decoded(pathname).replaceAll(/^\/+|\/+$/g, "");
   const { endpoint, region = "us-east-1" } = settings;

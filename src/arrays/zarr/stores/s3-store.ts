@@ -3,10 +3,10 @@
  * objects, which are then deleted. An existing array is never overwritten.
  */
 
-import { isTensorError, TensorError } from "../../../core/errors.ts";
+import { isTensorError } from "../../../core/errors.ts";
 import { join } from "../codecs/gzip.ts";
 import { within } from "../../boxes/urls.ts";
-import { refusalOf, unreachable } from "./failures.ts";
+import { failed, refusalOf, unreachable } from "./failures.ts";
 import { openObject, stateOfObject, type ObjectClient } from "./ranges.ts";
 import type { Request } from "./retries.ts";
 import { textOf } from "./silence.ts";
@@ -16,6 +16,8 @@ import type { Fetch } from "./store-options.ts";
 import {
   CLAIM,
   readAll,
+  STAGING,
+  unfit,
   type Source,
   type Staging,
   type ArrayStore,
@@ -23,7 +25,7 @@ import {
 } from "./store.ts";
 
 /** The prefix of objects that readers ignore. */
-const STAGING = ".ndscatter/";
+const STAGED = `${STAGING}/`;
 
 export async function openS3Store(
   location: string,
@@ -156,18 +158,12 @@ export class S3Store implements ArrayStore {
     const response = await this.send(key, { method: "PUT", headers, body }, expected);
     await response?.body?.cancel();
     if (response !== null) return response;
-    throw new TensorError("engine", `the bucket of ${this.path} does not exist`, {
-      file: this.path,
-    });
+    throw failed(`the bucket of ${this.path} does not exist`, this.path);
   }
 
   async clear(): Promise<void> {
-    const sentence = `${this.path} is in object storage, where arrays cannot be overwritten; choose another location`;
-    throw new TensorError("attribute", sentence, { key: "overwrite", file: this.path });
-  }
-
-  list(): AsyncIterable<StoredObject> {
-    return this.listUnder("");
+    const why = "is in object storage, where arrays cannot be overwritten; choose another location";
+    throw unfit(this.path, why, "overwrite");
   }
 
   async folders(prefix: string): Promise<readonly string[]> {
@@ -182,7 +178,7 @@ export class S3Store implements ArrayStore {
   }
 
   /** Lists all objects whose keys begin with `prefix`. */
-  async *listUnder(prefix: string): AsyncGenerator<StoredObject> {
+  async *list(prefix = ""): AsyncGenerator<StoredObject> {
     for await (const { text, root } of this.#pages(prefix)) {
       for (const entry of elementsOf(text, "Contents")) {
         const key = elementOf(entry, "Key") ?? "";
@@ -201,27 +197,22 @@ export class S3Store implements ArrayStore {
   ): AsyncGenerator<{ readonly text: string; readonly root: string }> {
     const { bucketUrl, prefix: place } = this.client;
     if (place === null) {
-      throw new TensorError(
-        "engine",
-        `the objects at ${this.path} cannot be listed; use an s3:// URL`,
-        { file: this.path },
-      );
+      const sentence = `the objects at ${this.path} cannot be listed; use an s3:// URL`;
+      throw failed(sentence, this.path);
     }
     const root = place.key === "" ? "" : `${place.key}/`;
-    for (
-      let token: string | null = null, isFirst = true;
-      isFirst || token !== null;
-      isFirst = false
-    ) {
+    // The first page has no token.
+    for (let token: string | null = ""; token !== null;) {
       const url = new URL(bucketUrl);
       url.searchParams.set("list-type", "2");
       url.searchParams.set("prefix", root + prefix);
       if (delimiter !== undefined) url.searchParams.set("delimiter", delimiter);
-      if (token !== null) url.searchParams.set("continuation-token", token);
+      if (token !== "") url.searchParams.set("continuation-token", token);
       const response = await this.#request(url, { method: "GET" }, [], this.path);
       const text = response === null ? "" : await this.#textOf(response);
       yield { text, root };
-      token = elementOf(text, "NextContinuationToken");
+      // An empty token would request the first page again.
+      token = elementOf(text, "NextContinuationToken") || null;
     }
   }
 
@@ -244,9 +235,8 @@ export class S3Store implements ArrayStore {
     if (response === null) return false;
     // A copy may fail even after the server has sent the status.
     if ((await this.#textOf(response)).includes("<Error>")) {
-      throw new TensorError("engine", `the server did not copy ${from.path}/${key}`, {
-        file: `${from.path}/${key}`,
-      });
+      const file = `${from.path}/${key}`;
+      throw failed(`the server did not copy ${file}`, file);
     }
     return true;
   }
@@ -305,27 +295,27 @@ class S3Staging implements Staging {
   }
 
   open(name: string): Promise<Source | null> {
-    return this.#store.open(STAGING + name);
+    return this.#store.open(STAGED + name);
   }
 
   put(name: string, parts: readonly Uint8Array[]): Promise<void> {
-    return this.#store.put(STAGING + name, parts);
+    return this.#store.put(STAGED + name, parts);
   }
 
   putNew(name: string, parts: readonly Uint8Array[]): Promise<boolean> {
-    return this.#store.putNew(STAGING + name, parts);
+    return this.#store.putNew(STAGED + name, parts);
   }
 
   async copy(from: ArrayStore, key: string, name: string): Promise<boolean> {
     // The server copies the object, so the data does not pass through this machine.
     if (!(from instanceof S3Store)) return false;
     const isSameServer = from.client.bucketUrl.host === this.#store.client.bucketUrl.host;
-    return isSameServer && (await this.#store.copy(from, key, STAGING + name));
+    return isSameServer && (await this.#store.copy(from, key, STAGED + name));
   }
 
   async publish(name: string, key: string): Promise<boolean> {
-    const isThere = await this.#store.copy(this.#store, STAGING + name, key);
-    if (isThere) await this.#store.remove(STAGING + name);
+    const isThere = await this.#store.copy(this.#store, STAGED + name, key);
+    if (isThere) await this.#store.remove(STAGED + name);
     return isThere;
   }
 
@@ -337,22 +327,22 @@ class S3Staging implements Staging {
     const bytes = await readAll(staged);
     const isOwn = (await store.putNew(key, [bytes])) || (await store.holds(key, bytes)) === true;
     if (!isOwn) {
-      const sentence = `${store.path} holds another array by now, which is kept; write to another location`;
-      throw new TensorError("attribute", sentence, { key: "out", file: store.path });
+      const why = "holds another array by now, which is kept; write to another location";
+      throw unfit(store.path, why, "out");
     }
     await this.remove(name);
     return true;
   }
 
   remove(name: string): Promise<void> {
-    return this.#store.remove(STAGING + name);
+    return this.#store.remove(STAGED + name);
   }
 
   async end(): Promise<void> {
     const keys: string[] = [];
-    for await (const { key } of this.#store.listUnder(STAGING)) keys.push(key);
+    for await (const { key } of this.#store.list(STAGED)) keys.push(key);
     // The claim names the job of the remaining objects, so it is deleted last.
-    keys.sort((a, b) => Number(a === STAGING + CLAIM) - Number(b === STAGING + CLAIM));
+    keys.sort((a, b) => Number(a === STAGED + CLAIM) - Number(b === STAGED + CLAIM));
     for (const key of keys) await this.#store.remove(key);
   }
 }

@@ -92,12 +92,13 @@ export async function foldersIn(
   return [...names];
 }
 
+/** Returns the error for a path or a URL that does not fit an option. `why` follows the path in the sentence. */
+export const unfit = (file: string, why: string, key = "location"): TensorError =>
+  new TensorError("attribute", `${file} ${why}`, { key, file });
+
 /** Returns the error for writing to a store that can only be read. */
 export const readOnly = ({ path }: Pick<ArrayStore, "path">): TensorError =>
-  new TensorError("attribute", `${path} can only be read; write to a folder or to s3://`, {
-    key: "location",
-    file: path,
-  });
+  unfit(path, "can only be read; write to a folder or to s3://");
 
 /** The part of a store that can only be read, and whose objects are known. `folder` contains the store's keys. */
 export abstract class ReadOnlyStore<T> {
@@ -232,20 +233,14 @@ export async function readAll(
  * Returns a store's operations for chunks that are staged under a name. Throws an `attribute` error for a name that is
  * not a valid file name, and for a store without staging.
  */
-export function stagingOf(store: ArrayStore, name: string): Staging {
+export function stagingOf({ staging }: ArrayStore, name: string): Staging {
   // A name may come from another machine and becomes a file name, so it must be checked.
-  if (typeof name !== "string" || !/^[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}$/.test(name)) {
-    const must = "must consist of letters, digits, dots, _ and -, and may not begin with a dot";
-    throw new TensorError("attribute", `the name ${printValue(name)} of a staged chunk ${must}`, {
-      key: "name",
-      got: factOf(name),
-    });
-  }
-  const { staging } = store;
-  if (staging !== undefined && name !== "zarr.json") return staging;
+  const isName = typeof name === "string" && /^[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}$/.test(name);
+  if (isName && staging !== undefined && name !== "zarr.json") return staging;
   const why = staging === undefined ? "only arrays in files can be staged" : "it is the metadata";
-  throw new TensorError("attribute", `a chunk cannot be staged as ${printValue(name)}: ${why}`, {
-    key: "name",
-    got: factOf(name),
-  });
+  const must = "must consist of letters, digits, dots, _ and -, and may not begin with a dot";
+  const sentence = isName
+    ? `a chunk cannot be staged as ${printValue(name)}: ${why}`
+    : `the name ${printValue(name)} of a staged chunk ${must}`;
+  throw new TensorError("attribute", sentence, { key: "name", got: factOf(name) });
 }
