@@ -58,7 +58,7 @@ const READ: readonly (readonly [what: string, json: object, expected: readonly n
     {
       version: 1,
       templates: { u: X, d: "data" },
-      refs: { ".zarray": SIX, 0: part("{{u}}", 0), 1: part("{{d}}/x.bin", 2) },
+      refs: { ".zarray": SIX, 0: part("{{u}}", 0), 1: part("{{ d }}/x.bin", 2) },
     },
     [0, 10, 20, 30, 7, 7],
   ],

@@ -69,7 +69,7 @@ function parseReference(value: Json, key: string, file: string, templates: JsonO
     throw wrongField(name, file, "text, an object, [url] or [url, offset, length]", value);
   const most = Number.MAX_SAFE_INTEGER;
   const [offset = 0, size] = range.map((one) => integerIn(one, name, 0, most, file));
-  const url = text.slice(0, MOST_TEXT + 1).replaceAll(/\{\{(\w+)\}\}/g, (whole, of: string) => {
+  const url = text.slice(0, MOST_TEXT + 1).replaceAll(/\{\{ *(\w+) *\}\}/g, (whole, of: string) => {
     const template = Object.hasOwn(templates, of) ? templates[of] : null;
     return typeof template === "string" ? template.slice(0, MOST_TEXT + 1) : whole;
   });
