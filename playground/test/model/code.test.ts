@@ -67,10 +67,11 @@ test("there is NumPy for every operator, without a loop", () => {
   }
 });
 
-test("TypeScript gives the same bits", () => {
+test("TypeScript gives the same bits, but for the sign of NaN, which no literal has", () => {
+  const factsOf = (output: Tensor) => [output.dtype, output.shape, output.toArray()];
   for (const [name, state] of CALLS) {
     const output = runTypeScript(asTypeScript(state)) as Tensor;
-    assert.ok(equals(output, outputOf(state)), name);
+    assert.deepStrictEqual(factsOf(output), factsOf(outputOf(state)), name);
   }
 });
 
