@@ -23,7 +23,7 @@
 import { submit, type SubmitOptions } from "../arrays/distributed/submit.ts";
 import { startWorker, type JobWorker, type WorkerOptions } from "../arrays/distributed/worker.ts";
 
-export type { Connection } from "../arrays/distributed/redis.ts";
+export type { Connection } from "../arrays/distributed/redis-url.ts";
 export type { SubmitOptions, SubmitProgress } from "../arrays/distributed/submit.ts";
 export type { JobWorker, TasksDone, WorkerOptions } from "../arrays/distributed/worker.ts";
 

@@ -123,19 +123,23 @@ test("runs must be two Uint32Arrays of the same length, which may change after t
   }
 });
 
-test("a chunk that cannot be read by ranges is opened once for all runs", async () => {
+/** A store in memory, with the keys that were read from it. */
+function noted() {
   const objects = new Map<string, Uint8Array>();
   const gets: string[] = [];
-  const store = {
-    get: async (key: string) => {
-      gets.push(key);
-      return objects.get(key);
-    },
-    put: async (key: string, bytes: Uint8Array) => {
-      objects.set(key, bytes.slice());
-      return true;
-    },
+  const get = async (key: string) => {
+    gets.push(key);
+    return objects.get(key);
   };
+  const put = async (key: string, bytes: Uint8Array) => {
+    objects.set(key, bytes.slice());
+    return true;
+  };
+  return { objects, gets, store: { get, put } };
+}
+
+test("a chunk that cannot be read by ranges is opened once for all runs", async () => {
+  const { store, gets } = noted();
   const options = { dtype: "uint16", shape: [400, 3], chunkShape: [400, 3] } as const;
   const array = await createArray(store, options);
   const values = randomTensor("uint16", [400, 3], fixedRandom(2));
@@ -152,18 +156,7 @@ test("a chunk that cannot be read by ranges is opened once for all runs", async 
 });
 
 test("a compressed chunk is read once for all of its runs, and of blosc only the blocks with rows of them", async () => {
-  const objects = new Map<string, Uint8Array>();
-  const gets: string[] = [];
-  const store = {
-    get: async (key: string) => {
-      gets.push(key);
-      return objects.get(key);
-    },
-    put: async (key: string, bytes: Uint8Array) => {
-      objects.set(key, bytes.slice());
-      return true;
-    },
-  };
+  const { store, gets, objects } = noted();
   const configuration = { cname: "zstd", clevel: 1, shuffle: "shuffle", blocksize: 512 };
   const array = await createArray(store, {
     ...{ dtype: "uint16", shape: [2048], chunkShape: [1024] },

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { isLocal, redisUrl } from "../../src/arrays/distributed/redis.ts";
+import { isLocal, redisUrl } from "../../src/arrays/distributed/redis-url.ts";
 import { assertRefused } from "../support/refusal.ts";
 
 /** What is typed, and the user, the password, the host and the database that it means. */

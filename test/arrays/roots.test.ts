@@ -7,7 +7,7 @@ import { test } from "node:test";
 import { checkJobIn, rootsFrom, type Roots } from "../../src/arrays/chunked/job/roots.ts";
 import { readSpec } from "../../src/arrays/chunked/job/spec-file.ts";
 import { startPool } from "../../src/arrays/chunked/run/pool.ts";
-import { isLocal } from "../../src/arrays/distributed/redis.ts";
+import { isLocal } from "../../src/arrays/distributed/redis-url.ts";
 import { tensor } from "../../src/core/tensor/tensor.ts";
 import { createWorker } from "../../src/entries/bullmq.ts";
 import { writeNpy } from "../../src/entries/npy.ts";

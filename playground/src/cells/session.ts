@@ -1,4 +1,4 @@
-/** What components know about the page: its state, everything derived from the state, and the functions that change it. */
+/** The page as components know it: its state, everything derived from the state, and the functions that change it. */
 
 import type { Explanation, OperatorVersion } from "ndscatter";
 import type { Edits } from "../document/edits.ts";

@@ -1,7 +1,7 @@
 /**
  * Preserves data across a page load in this tab: a state that is not in the URL yet, its undo history, the row numbers
- * of its parts, the user's own call, and the sender's question. Documents are stored as URL fragments. Removed elements are not stored,
- * because earlier documents still contain them.
+ * of its parts, the user's own call, and the sender's question. Documents are stored as URL fragments. Removed elements
+ * are not stored, because earlier documents still contain them.
  */
 
 import { documentOf, type Document } from "./document.ts";

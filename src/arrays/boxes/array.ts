@@ -107,8 +107,8 @@ export interface ChunkedArray extends ArrayType {
     most?: number,
   ): Promise<void>;
   /**
-   * Reads runs of rows of a box, one after another, into memory. The runs are ascending. A file is opened once, and a
-   * compressed chunk decoded once, for all its runs.
+   * Reads runs of rows of a box, one after another, into memory. The runs are ascending. A compressed chunk is decoded
+   * once for all its runs, and a file in which the rows are contiguous is opened once.
    */
   readRows(
     start: readonly number[],

@@ -5,28 +5,14 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { namesOf, optionsOf, type Signal } from "../../core/foreign.ts";
 import type { TensorError } from "../../core/errors.ts";
 import { DISTRIBUTED } from "../../core/limits.ts";
-import { checkPath, checkRunOptions, checkCount } from "../chunked/job/request.ts";
+import { checkCount, checkPath, checkRunOptions } from "../chunked/job/request.ts";
 import { jobFailure, openJob, remainingTasks, type Job } from "../chunked/job/job.ts";
 import type { StageName } from "../chunked/job/spec.ts";
 import { workersOf, type JobWorkerFacts } from "../chunked/job/workers.ts";
-import {
-  failureOf,
-  keyOf,
-  printWorker,
-  QUEUE,
-  withdrawnKey,
-  workerIn,
-  type EntryData,
-} from "./entries.ts";
-import {
-  connect,
-  QUEUE_OPTIONS,
-  type JobQueue,
-  type QueueOptions,
-  type Redis,
-  checkConnection,
-  printAddress,
-} from "./redis.ts";
+import { failureOf, keyOf, printWorker, QUEUE, withdrawnKey, workerIn } from "./entries.ts";
+import type { EntryData } from "./entries.ts";
+import { connect, QUEUE_OPTIONS, type JobQueue, type QueueOptions, type Redis } from "./redis.ts";
+import { checkConnection, printAddress } from "./redis-url.ts";
 
 /** The progress of a job. */
 export interface SubmitProgress {

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { namesOf, optionsOf } from "../../core/foreign.ts";
 import { isError, isTensorError, messageOf, TensorError } from "../../core/errors.ts";
 import { DISTRIBUTED } from "../../core/limits.ts";
-import { checkRunOptions, checkCount } from "../chunked/job/request.ts";
+import { checkCount, checkRunOptions } from "../chunked/job/request.ts";
 import { checkFolderIn, rootsFrom, type Roots } from "../chunked/job/roots.ts";
 import type { StageName } from "../chunked/job/spec.ts";
 import { runWithin, type WorkOptions } from "../chunked/run/run-job.ts";
@@ -18,18 +18,9 @@ import {
   withdrawnKey,
   type EntryData,
 } from "./entries.ts";
-import {
-  connect,
-  QUEUE_OPTIONS,
-  type Processor,
-  type QueueEntry,
-  type QueueOptions,
-  type QueueWorker,
-  type Redis,
-  checkConnection,
-  isLocal,
-  printAddress,
-} from "./redis.ts";
+import { connect, QUEUE_OPTIONS } from "./redis.ts";
+import type { Processor, QueueEntry, QueueOptions, QueueWorker, Redis } from "./redis.ts";
+import { checkConnection, isLocal, printAddress } from "./redis-url.ts";
 
 /** The finished tasks that a worker reports. */
 export interface TasksDone {

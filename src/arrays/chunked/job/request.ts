@@ -4,6 +4,7 @@
  * functions as for `run` resolve and check.
  */
 
+import { statSync } from "node:fs";
 import * as path from "node:path";
 import { createHash } from "node:crypto";
 import {
@@ -37,7 +38,6 @@ import { FUNCTIONS, type FunctionName } from "../../../core/operators/registry.t
 import { rolesOf } from "../../../core/operators/signature.ts";
 import { allocate } from "../../../core/tensor/dtype.ts";
 import { tensor, Tensor } from "../../../core/tensor/tensor.ts";
-import { statSync } from "node:fs";
 import { readOnly } from "../../zarr/stores/store.ts";
 
 /** A node, with the axis if it is an input; or a plain function and its options. */

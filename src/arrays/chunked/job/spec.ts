@@ -3,12 +3,12 @@
  * program may have written the file.
  */
 
+import { createRequire } from "node:module";
 import { factOf, freeze } from "../../../core/foreign.ts";
 import { malformed } from "../../../core/errors.ts";
 import type { ArrayLocation } from "../../boxes/array.ts";
 import type { CreateOptions } from "../../zarr/create.ts";
 import type { CallSpec, Chunking } from "./request.ts";
-import { createRequire } from "node:module";
 
 export interface JobSpec {
   readonly version: 1;

@@ -1,7 +1,7 @@
 /**
- * Writes and reads records of the processes that work on a job, which renew their records in the job's folder. The results of a
- * job never depend on these records, because any program may write or remove them. A record that is not renewed is
- * ignored.
+ * Writes and reads records of the processes that work on a job, which renew their records in the job's folder. The
+ * results of a job never depend on these records, because any program may write or remove them. A record that is not
+ * renewed is ignored.
  */
 
 import * as fs from "node:fs/promises";

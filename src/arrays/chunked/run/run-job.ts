@@ -1,5 +1,6 @@
 /** Runs a job's remaining tasks, stage by stage, on threads of this process. */
 
+import { readFileSync } from "node:fs";
 import { namesOf, optionsOf, printAmount, type Signal } from "../../../core/foreign.ts";
 import { availableParallelism } from "node:os";
 import { checkCount, checkPath, checkRunOptions } from "../job/request.ts";
@@ -26,7 +27,6 @@ import type { Taker } from "../job/workers.ts";
 import { DEFAULT_MEMORY, startPoolWith, type TaskPool } from "./pool.ts";
 import { shareTasks, Sharing, untilListed } from "./sharing.ts";
 import { product } from "../../../core/tensor/shape.ts";
-import { readFileSync } from "node:fs";
 
 /** Progress of a stage. */
 export interface JobProgress {

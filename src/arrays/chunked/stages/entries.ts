@@ -145,8 +145,9 @@ export function permute(
 }
 
 /**
- * Sorts positions by key with a stable counting sort. All keys are less than `count`, except for `NOWHERE`, whose positions are omitted. `starts` has length count + 1, and
- * receives the first entry in `order` for each key. `order` receives the sorted positions. Returns the number of positions in `order`.
+ * Sorts positions by key with a stable counting sort. All keys are less than `count`, except for `NOWHERE`, whose
+ * positions are omitted. `starts` has length count + 1, and receives the first entry in `order` for each key. `order`
+ * receives the sorted positions. Returns the number of positions in `order`.
  */
 export function sortByKey(
   keys: Uint32Array,

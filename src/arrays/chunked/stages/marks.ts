@@ -1,7 +1,8 @@
 /**
- * Reads and writes the marks and the records of tasks. A mark is a file in a stage's folder that shows that a task is done. A mark has one line
- * per output chunk with the size of the stored chunk, or a sign for a chunk that is not stored. For a change in place,
- * each line contains the staged name, the size, and the state of the chunk before the change.
+ * Reads and writes the marks and the records of tasks. A mark is a file in a stage's folder that shows that a task is
+ * done. A mark has one line per output chunk with the size of the stored chunk, or a sign for a chunk that is not
+ * stored. For a change in place, each line contains the staged name, the size, and the state of the chunk before the
+ * change.
  *
  * A record detects inputs that change during a job, because such an input would mix old and new values. Each task hashes
  * the names, sizes and modification times, or the ETags, of all chunks that it reads. The hash is recorded before

@@ -85,8 +85,8 @@ const startsOfGroups = ({ merge }: JobContext, { starts }: KeptEntries): Uint32A
   );
 
 /**
- * Runs the only task of the stage, if updates are few. `check` is called after all reads, and throws if the job has lost its
- * folder or if an input has changed. Throws an `index-out-of-range` error for the first bad index.
+ * Runs the only task of the stage, if updates are few. `check` is called after all reads, and throws if the job has lost
+ * its folder or if an input has changed. Throws an `index-out-of-range` error for the first bad index.
  */
 export async function keepUpdates(job: JobContext, check: () => Promise<void>): Promise<void> {
   const record = await recordOf(job, "partition", 0);
