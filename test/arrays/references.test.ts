@@ -6,6 +6,8 @@ import * as path from "node:path";
 import { after, before, test } from "node:test";
 import { createArray, openArray, openGroup, type ZarrArray } from "../../src/entries/zarr.ts";
 import { gatherChunked } from "../../src/entries/chunked.ts";
+import { guardOf, rootsFrom } from "../../src/arrays/chunked/job/roots.ts";
+import { openWith } from "../../src/arrays/zarr/open.ts";
 import type { ErrorCode } from "../../src/core/errors.ts";
 import { equals } from "../../src/core/tensor/compare.ts";
 import { tensor } from "../../src/core/tensor/tensor.ts";
@@ -322,6 +324,28 @@ test("keys of the caller are not sent to servers that a reference file names", a
       (one) => one.authorization === undefined && one["x-amz-security-token"] === undefined,
     ),
   );
+});
+
+test("within a worker's roots, a reference file names only files and addresses of the roots", async () => {
+  fs.mkdirSync(at("root"), { recursive: true });
+  fs.copyFileSync(at(X), at("root/x.bin"));
+  fs.writeFileSync(at("data/refs.json"), JSON.stringify(chunk(part("../root/x.bin", 1))));
+  const guard = guardOf(await rootsFrom([at("root"), `${web.address}/data`]));
+  const read = async (location: string) =>
+    (await openWith(location, {}, guard)).read().then((values) => values.toArray());
+  const inside = ["x.bin", at("root/x.bin"), `${web.address}/${X}`];
+  const outside = [at(X), `../${X}`, `${other.address}/${X}`, `${web.address}/root/x.bin`];
+  other.headers.length = 0;
+  for (const url of [...inside, ...outside]) {
+    fs.writeFileSync(at("root/refs.json"), JSON.stringify(chunk(part(url, 1))));
+    const action = () => read(at("root/refs.json"));
+    if (inside.includes(url)) assert.deepEqual(await action(), [10, 20, 7, 7, 7, 7], url);
+    else await assertRejectedCode("attribute", { key: "roots" }, action);
+  }
+  await assertRejectedCode("attribute", { key: "roots" }, () =>
+    read(`${web.address}/data/refs.json`),
+  );
+  assert.equal(other.headers.length, 0);
 });
 
 test("messages hide the secrets of URLs", async () => {

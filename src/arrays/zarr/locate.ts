@@ -6,7 +6,7 @@ import { checkSignal } from "../boxes/checks.ts";
 import { isUrl } from "../boxes/file.ts";
 import type { Guard } from "../boxes/array.ts";
 import { checkFiles, moduleOfNode } from "../boxes/node.ts";
-import { placeOfUrl, splitArchive, splitReferences, splitUrl } from "../boxes/urls.ts";
+import { placeOfUrl, splitArchive, splitReferences, splitUrl, within } from "../boxes/urls.ts";
 import type { MemoryStore, Store } from "./stores/own-store.ts";
 import { s3OptionsOf } from "./stores/s3-options.ts";
 import { SCHEMES, type StoreOptions } from "./stores/store-options.ts";
@@ -110,6 +110,9 @@ async function fileAt(
   guard?: Guard,
 ): Promise<{ readonly store: ArrayStore; readonly name: string }> {
   const isWhole = isUrl(url) || moduleOfNode("node:path")?.isAbsolute(url) === true;
+  const file = isWhole ? url : within(parent.path, url);
+  // Stores of folders call the guard themselves.
+  if (isUrl(file)) await guard?.(file);
   if (!isWhole) return { store: parent, name: url };
   const { folder, name } = splitFile(url);
   const { endpoint, region, forbidden } = options.s3 ?? {};
