@@ -154,7 +154,7 @@ export const PARTS = [
     needs: ["onnxruntime", "queue", "s3", "bench", "servers", "browsers"],
     command: ["node", "build/test/runners/main.js", "--slow"],
     env: { RESULTS: "10000" },
-    limits: { nightly: 3600 },
+    limits: { nightly: 5400 },
   },
   {
     name: "webgpu-pages",
@@ -181,7 +181,7 @@ export const PARTS = [
     what: "random cases compared with OpenVINO, ONNX Runtime, PyTorch, JAX, TensorFlow, zarr-python and others",
     needs: ["python", "onnxruntime", "bench"],
     command: ["node", "build/test/peers/main.js"],
-    limits: { nightly: 3600 },
+    limits: { nightly: 7200 },
   },
   {
     name: "watch",
