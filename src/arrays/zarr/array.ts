@@ -6,6 +6,7 @@ import type {
   ChunkedArray,
   HeldBytes,
   PendingArray,
+  RowRuns,
 } from "../boxes/array.ts";
 import {
   chunksOf,
@@ -23,7 +24,13 @@ import type { Box } from "../boxes/grid.ts";
 import { inParallel } from "../boxes/parallel.ts";
 import { rangesOf } from "../boxes/runs.ts";
 import { sliceOf } from "../boxes/slice.ts";
-import { checkChunk, checkChunkBytes, type CheckedBox, type CheckedRows } from "../boxes/checks.ts";
+import {
+  checkChunk,
+  checkChunkBytes,
+  checkRuns,
+  type CheckedBox,
+  type CheckedRows,
+} from "../boxes/checks.ts";
 import { TensorError } from "../../core/errors.ts";
 import { allocate, isNumericStorage, type DType, type Scalar } from "../../core/tensor/dtype.ts";
 import { reader } from "../../core/tensor/scalar.ts";
@@ -136,11 +143,11 @@ export class ZarrArray extends BaseArray implements PendingArray {
     });
   }
 
-  protected async readBox(box: CheckedBox, most = Infinity): Promise<void> {
+  protected async readBox(box: CheckedBox, most = Infinity, runs?: RowRuns): Promise<void> {
     const fitting = Math.floor(most / Math.max(1, this.held.read));
     const atOnce = Math.max(1, Math.min(this.store.concurrency, fitting));
     await inParallel(chunksOf(box.start, box.shape, this.chunkShape), atOnce, async (part) => {
-      await this.#readPart(part.at, ...halvesOf(part, box));
+      await this.#readPart(part.at, ...halvesOf(part, box), runs);
     });
   }
 
@@ -156,7 +163,7 @@ export class ZarrArray extends BaseArray implements PendingArray {
   async #readSpan({ start, shape, starts, counts, bytes, rowBytes }: CheckedRows): Promise<void> {
     if (starts.length === 1) return this.readBox({ start, shape, bytes });
     await this.#buffers.use(shape[0] * rowBytes, async (span) => {
-      await this.readBox({ start, shape, bytes: span });
+      await this.readBox({ start, shape, bytes: span }, Infinity, { starts, counts });
       for (let i = 0, place = 0; i < starts.length; i++) {
         const run = span.subarray(starts[i] * rowBytes, (starts[i] + counts[i]) * rowBytes);
         bytes.set(run, place);
@@ -205,14 +212,19 @@ export class ZarrArray extends BaseArray implements PendingArray {
     return states.toSorted().join("\n");
   }
 
-  override async readChunk(at: readonly number[], into: Uint8Array): Promise<boolean> {
+  override async readChunk(
+    at: readonly number[],
+    into: Uint8Array,
+    runs?: RowRuns,
+  ): Promise<boolean> {
     const { at: checked, shape, bytes } = checkChunkBytes(at, into, this, "into");
     const start = shape.map(() => 0);
-    return this.#readPart(checked, { start, shape }, { bytes, shape, start });
+    const own = runs && checkRuns(runs, { shape });
+    return this.#readPart(checked, { start, shape }, { bytes, shape, start }, own);
   }
 
-  #readPart(at: readonly number[], box: Box, into: Place): Promise<boolean> {
-    return this.#withChunk(at, false, (source) => this.#readFrom(source, at, box, into));
+  #readPart(at: readonly number[], box: Box, into: Place, runs?: RowRuns): Promise<boolean> {
+    return this.#withChunk(at, false, (source) => this.#readFrom(source, at, box, into, runs));
   }
 
   /** Opens a chunk for `use`. `isForMany` is true for many short reads. */
@@ -237,6 +249,7 @@ export class ZarrArray extends BaseArray implements PendingArray {
     at: readonly number[],
     box: Box,
     into: Place,
+    runs?: RowRuns,
   ): Promise<boolean> {
     if (source === null) {
       await this.#checkKeys(at);
@@ -246,7 +259,7 @@ export class ZarrArray extends BaseArray implements PendingArray {
     const where = this.#nameOf(at);
     const { fill } = this.metadata;
     const { concurrency } = this.store;
-    const reading = { box, into, where, fill, buffers: this.#buffers, concurrency };
+    const reading = { box, runs, into, where, fill, buffers: this.#buffers, concurrency };
     await readBox(this.#pipeline, source, reading).catch(async (error: unknown) => {
       throw await namingPage(error, source, where);
     });

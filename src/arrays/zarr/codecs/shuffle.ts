@@ -3,7 +3,7 @@
  * these are often similar in neighboring elements. Bytes after the last whole element of a block are not moved.
  */
 
-import { broken, makeFixedCodec, type ByteCodec } from "./byte-codec.ts";
+import { broken, makeFixedCodec, type ByteCodec, type Span } from "./byte-codec.ts";
 import { newBytes } from "../chunks/buffers.ts";
 
 /** Shuffles or unshuffles bytes. The shuffle moves byte j of element e from `e * width + j` to `j * count + e`. */
@@ -63,6 +63,28 @@ function moveSquares(
       into[to + 3 * write] = (oddAB >>> 16) | (oddCD & 0xffff0000);
     }
   }
+}
+
+/**
+ * Unshuffles the elements that contain the bytes of `needed`, which moves only these: four times as long for each byte
+ * as `moveBytes`.
+ */
+export function moveBack(
+  from: Uint8Array,
+  into: Uint8Array,
+  width: number,
+  needed: readonly Span[],
+): void {
+  const count = Math.floor(from.length / width);
+  const some = needed.reduce((sum, [start, end]) => sum + end - start, 0);
+  if (4 * some > from.length) return moveBytes(from, into, width, true);
+  for (const [start, end] of needed) {
+    const last = Math.min(count, Math.ceil(end / width));
+    for (let e = Math.floor(start / width); e < last; e++) {
+      for (let j = 0, at = e; j < width; j++, at += count) into[e * width + j] = from[at];
+    }
+  }
+  into.set(from.subarray(count * width), count * width);
 }
 
 /**
