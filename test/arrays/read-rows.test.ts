@@ -104,6 +104,13 @@ test("runs outside the box, in another order, or in too little memory are refuse
   const outside = { key: "runs", axis: 0, size: 3, expected: [0, 3] } as const;
   await assertRejected("index-out-of-range", { ...outside, got: 2 }, read([2], [2]));
   await assertRejected("index-out-of-range", { ...outside, got: 0 }, read([1, 0], [1, 1]));
+  const zarr = await createArray(path.join(makeHome(), "a.zarr"), {
+    ...{ dtype: "uint8", shape: [5, 2], chunkShape: [3, 2] },
+  });
+  const runs = { starts: Uint32Array.of(1), counts: Uint32Array.of(2) };
+  const readChunk = () => zarr.readChunk([1, 0], new Uint8Array(4), runs);
+  const beyond = { key: "runs", axis: 0, got: 1, size: 2, expected: [0, 2] } as const;
+  await assertRejected("index-out-of-range", beyond, readChunk);
   const short = { key: "into", got: 3, expected: 4 };
   await assertRejected("shape-mismatch", short, read([0, 2], [1, 1], 3));
 });

@@ -100,7 +100,7 @@ export function checkRows(
 }
 
 /** Checks runs, which must be ascending and lie in the box. */
-export function checkRuns(runs: unknown, { shape: [size = 0] }: Pick<Box, "shape">): RowRuns {
+function checkRuns(runs: unknown, { shape: [size = 0] }: Pick<Box, "shape">): RowRuns {
   const own = copiesOf(runs);
   const { starts, counts } = own;
   for (let i = 0, end = 0; i < starts.length; end = starts[i] + counts[i++]) {
@@ -150,16 +150,18 @@ export function checkWrite(values: unknown, start: unknown, array: ArrayType): C
   return { start: from, shape, bytes: bytesOf(data) };
 }
 
-/** Checks a chunk's coordinates and the memory for its elements. */
+/** Checks a chunk's coordinates, the memory for its elements, and runs of its rows, if any. */
 export function checkChunkBytes(
   at: unknown,
   bytes: unknown,
   array: ArrayType,
   name: "from" | "into",
-): CheckedBox & { readonly at: readonly number[] } {
+  runs?: unknown,
+): CheckedBox & { readonly at: readonly number[]; readonly runs: RowRuns | undefined } {
   const checked = checkChunk(at, array);
   const box = new Grid(array.shape, array.chunkShape).boxAt(checked);
-  return { at: checked, ...box, bytes: checkBytes(bytes, box.shape, array, name) };
+  const own = runs === undefined ? undefined : checkRuns(runs, box);
+  return { at: checked, ...box, runs: own, bytes: checkBytes(bytes, box.shape, array, name) };
 }
 
 /** Checks that a box lies within an array. */

@@ -24,13 +24,7 @@ import type { Box } from "../boxes/grid.ts";
 import { inParallel } from "../boxes/parallel.ts";
 import { rangesOf } from "../boxes/runs.ts";
 import { sliceOf } from "../boxes/slice.ts";
-import {
-  checkChunk,
-  checkChunkBytes,
-  checkRuns,
-  type CheckedBox,
-  type CheckedRows,
-} from "../boxes/checks.ts";
+import { checkChunk, checkChunkBytes, type CheckedBox, type CheckedRows } from "../boxes/checks.ts";
 import { TensorError } from "../../core/errors.ts";
 import { allocate, isNumericStorage, type DType, type Scalar } from "../../core/tensor/dtype.ts";
 import { reader } from "../../core/tensor/scalar.ts";
@@ -217,10 +211,9 @@ export class ZarrArray extends BaseArray implements PendingArray {
     into: Uint8Array,
     runs?: RowRuns,
   ): Promise<boolean> {
-    const { at: checked, shape, bytes } = checkChunkBytes(at, into, this, "into");
+    const { shape, bytes, ...own } = checkChunkBytes(at, into, this, "into", runs);
     const start = shape.map(() => 0);
-    const own = runs && checkRuns(runs, { shape });
-    return this.#readPart(checked, { start, shape }, { bytes, shape, start }, own);
+    return this.#readPart(own.at, { start, shape }, { bytes, shape, start }, own.runs);
   }
 
   #readPart(at: readonly number[], box: Box, into: Place, runs?: RowRuns): Promise<boolean> {
