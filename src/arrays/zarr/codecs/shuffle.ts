@@ -79,9 +79,10 @@ export function moveBack(
   const some = needed.reduce((sum, [start, end]) => sum + end - start, 0);
   if (4 * some > from.length) return moveBytes(from, into, width, true);
   for (const [start, end] of needed) {
-    const last = Math.min(count, Math.ceil(end / width));
-    for (let e = Math.floor(start / width); e < last; e++) {
-      for (let j = 0, at = e; j < width; j++, at += count) into[e * width + j] = from[at];
+    const [first, last] = [Math.floor(start / width), Math.min(count, Math.ceil(end / width))];
+    for (let j = 0; j < width; j++) {
+      let at = j * count + first;
+      for (let to = first * width + j; to < last * width; to += width) into[to] = from[at++];
     }
   }
   into.set(from.subarray(count * width), count * width);
