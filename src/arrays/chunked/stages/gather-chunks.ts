@@ -197,7 +197,7 @@ export async function readWanted(
   return { bytes, moveRows: (rows) => moveToRuns(rows, runs, ofPlace) };
 }
 
-/** An encoded chunk is decoded whole if more than one of so many rows is wanted. */
+/** An encoded chunk is decoded whole unless at most one of this many rows is wanted. */
 const FEW = 4;
 
 /** Runs of coordinates on a chunk's first axis. In memory, runs follow one another. */

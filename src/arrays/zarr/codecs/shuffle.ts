@@ -66,8 +66,8 @@ function moveSquares(
 }
 
 /**
- * Unshuffles the elements that contain the bytes of `needed`, which moves only these: four times as long for each byte
- * as `moveBytes`.
+ * Unshuffles the elements with needed bytes, and maybe others. A few elements are moved byte by byte, which takes four
+ * times as long per element as `moveBytes`.
  */
 export function moveBack(
   from: Uint8Array,
