@@ -177,7 +177,7 @@ export async function readWanted(
   // Per coordinate on the first axis, `step` is the number of bytes, and `ofPlace` the number of rows.
   const step = size / length;
   const isByRows = isReadByRows(array);
-  const gap = isByRows ? CHUNKED.gap : FEW * step;
+  const gap = isByRows ? CHUNKED.gap : Math.max(FEW * step, PER_ROW);
   const inPlace = async (runs?: RowRuns): Promise<Wanted> => ({
     bytes: (await readData(job, task, memory, runs)).bytes,
     moveRows: () => {},
@@ -190,15 +190,19 @@ export async function readWanted(
     for (let p = 0; p < rows.length; p++) places[visited++] = Math.floor(rows[p] / ofPlace);
   });
   places.sort();
-  if (!isByRows) return inPlace(runsOf(places, 1));
+  if (!isByRows) return inPlace(runsOf(places, 2));
   const runs = runsOf(places, Math.max(1, Math.ceil(gap / step)));
   const bytes = memory.bytes("data", runs.total * step);
   await array.readRows(box.start, box.shape, runs, bytes);
   return { bytes, moveRows: (rows) => moveToRuns(rows, runs, ofPlace) };
 }
 
-/** An encoded chunk is decoded whole unless at most one of this many rows is wanted. */
+/**
+ * An encoded chunk is decoded whole unless at most one of `FEW` rows is wanted, and the chunk has at least `PER_ROW` bytes
+ * per wanted row, because the lists of runs take 16 bytes per row.
+ */
 const FEW = 4;
+const PER_ROW = 1024;
 
 /** Runs of coordinates on a chunk's first axis. In memory, runs follow one another. */
 interface Runs extends RowRuns {
