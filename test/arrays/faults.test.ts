@@ -341,12 +341,14 @@ test(
 );
 
 test(
-  "the removal of a gather's job removes what a killed process left of a gather in memory",
+  "the removal of a job beside its output removes what a killed process left of the output",
   { skip },
   async () => {
     const home = await makeInputs();
-    const left = path.join(home, `out.npy.${HOST}-${deadProcess()}-0123456789ab.tmp`);
-    fs.writeFileSync(left, "");
+    for (const part of ["", ".0123456789abcdef.part"]) {
+      const left = `out.npy${part}.${HOST}-${deadProcess()}-0123456789ab.tmp`;
+      fs.writeFileSync(path.join(home, left), "");
+    }
     await removeJob(path.join(home, "out.npy.job"));
     assert.deepEqual(fs.readdirSync(home), INPUTS);
   },

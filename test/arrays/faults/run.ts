@@ -273,23 +273,26 @@ class Run {
     }
     const output = outputOf(this.#case.made, this.#place);
     const now = contentsOf(this.#place.inputs);
-    const isSame = Object.keys({ ...before, ...now }).every((name) => before[name] === now[name]);
     const isPartial = Object.keys(now).some((name) => name.endsWith(".ndscatter/partial"));
+    // A folder that this user may not remove stays, empty.
+    const stays = (folder: string): boolean =>
+      fs.statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true &&
+      this.faults().some((line) => line.includes(`rmdir ${path.relative(root, folder)}`)) &&
+      Object.values(contentsOf(folder)).every((content) => content === "/");
+    const isSame = Object.keys({ ...before, ...now }).every(
+      (name) => before[name] === now[name] || stays(path.join(this.#place.inputs, name)),
+    );
     const isAbsent =
       this.#case.made.out === "data"
         ? isSame || isPartial
         : this.#case.made.out === "s3"
           ? this.#objects().length === 0
           : !fs.existsSync(output);
-    // A folder that this user may not remove stays, empty.
-    const stays = (folder: string): boolean =>
-      fs.statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true &&
-      this.faults().some((line) => line.includes(`rmdir ${path.relative(root, folder)}`)) &&
-      Object.values(contentsOf(folder)).every((content) => content === "/");
     if (!isAbsent && !stays(output)) await this.#check();
     const left = this.#left(before, this.#case.made.out === "data" ? "data" : null).filter(
       (name) =>
-        !(isPartial && name.includes(".ndscatter")) && !stays(path.join(this.#place.home, name)),
+        !(isPartial && name.includes(".ndscatter")) &&
+        ![this.#place.home, this.#place.inputs].some((folder) => stays(path.join(folder, name))),
     );
     if (left.length > 0) throw new Wrong("left behind", left.join(", "));
     return "removed";

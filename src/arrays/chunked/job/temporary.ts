@@ -34,15 +34,19 @@ export const temporaryOf = (place: string): string =>
 /** Returns true for a name from `temporaryOf`. */
 export const isTemporary = (name: string): boolean => NAME.test(name);
 
+/** The end of the name of an unfinished NPY file, after the name of the output: the job's id. */
+const PART = /\.[\da-f]{16}\.part$/;
+
 /**
  * Removes the temporary folders and files of killed processes from a folder. With `of`, only temporary paths beside
- * this name are removed.
+ * this name, or beside an unfinished NPY file of this name, are removed.
  */
 export async function removeLeft(folder: string, of?: string): Promise<void> {
   const names = await fs.readdir(folder).catch(() => []);
   for (const name of names) {
     const [, place, host, pid] = NAME.exec(name) ?? [];
-    if (place === undefined || (of !== undefined && place !== of)) continue;
+    if (place === undefined) continue;
+    if (of !== undefined && place !== of && place.replace(PART, "") !== of) continue;
     const file = path.join(folder, name);
     if (!(await (host === HOST ? isDead(Number(pid)) : isOld(file)))) continue;
     // The remaining file is harmless, because its name is never used again.
