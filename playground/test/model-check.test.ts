@@ -90,6 +90,12 @@ test("nodes of a model are equal, different or not run, also in bodies, and the 
     graph.outputs.map(({ name }) => name),
     ["taken", "written", "chosen"],
   );
+  // The inputs of an equal node are captured again.
+  await page.getByRole("button", { name: "show put", exact: true }).click();
+  await page.locator("aside.open").waitFor({ state: "detached" });
+  assert.deepEqual(await cellsOf(page, 0), ["0.5", "1", "2", "3"]);
+  assert.deepEqual(await cellsOf(page, "output"), ["0.5", "7", "2", "5"]);
+  assert.equal(await page.getByRole("button", { name: /^show / }).count(), 3);
 });
 
 test("the worker has the policy of the page, so it can reach no other origin", async () => {
@@ -176,7 +182,7 @@ for (const [width, height] of [
     }));
     assert.ok(panel - above > 90, `${panel - above} px are left for the picture`);
     await page.getByRole("button", { name: "Nodes" }).click();
-    await page.getByRole("button", { name: /^show/ }).waitFor();
+    await page.getByRole("button", { name: /^show If/ }).waitFor();
     const found = [smallTargets, sidewaysParts, cutControls].map((one) => page.evaluate(one));
     assert.deepEqual((await Promise.all(found)).flat(), []);
     assert.deepEqual(await violationsOf(page), []);
@@ -246,6 +252,18 @@ test("a model of 70 MB shows its progress, is canceled at once, and runs again",
   assert.ok(seen.length > 1, "only the start was shown");
   const long = await page.evaluate(() => Reflect.get(window, "long"));
   t.diagnostic(`tasks of the page over 50 ms: ${long.map(Math.round).join(", ") || "none"}`);
+  await page.getByRole("button", { name: "show take" }).click();
+  await strip(page).getByText("take is too large to show, so this is a part of it.").waitFor();
+  assert.deepEqual(await cellsOf(page, 1), ["1", "0"]);
+  await page.workers()[0].evaluate(() => {
+    Object.getPrototypeOf(Uint8Array.prototype).set = () => {
+      throw new RangeError("Array buffer allocation failed");
+    };
+  });
+  await page.getByRole("button", { name: "show take" }).click();
+  const refusal =
+    /^its inputs were not kept, to save memory, and cannot be read again: the model does not fit/;
+  await strip(page).getByRole("alert").filter({ hasText: refusal }).waitFor();
 });
 
 for (const file of [/ort-wasm/, /assets\/worker-/])

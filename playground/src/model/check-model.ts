@@ -82,7 +82,8 @@ function rowOf(node: VerifiedNode): Row {
     sentence: where === null ? sentence : `in ${where}, ${sentence}`,
     differing: differingIn(node),
     why: reason === undefined ? "" : reason.sentence,
-    canShow: call !== null,
+    // The inputs of an equal node are captured again.
+    canShow: call !== null || verdict === "equal",
   };
 }
 

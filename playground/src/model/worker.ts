@@ -28,13 +28,13 @@ async function answer(message: ToWorker): Promise<void> {
     tell({ is: "checked", checked: run.checked });
   } else if (run !== null && message.ask === "show") {
     const { row } = message;
-    tell({ is: "shown", row, shown: await shownNode(run.nodes[row], createSession) });
+    tell({ is: "shown", row, shown: await shownNode(run, row, createSession) });
   } else if (run !== null) tell({ is: "cured", cure: await cure(run, createSession, onProgress) });
 }
 
 addEventListener("message", ({ data }: MessageEvent<ToWorker>) => {
   answer(data).catch((error: unknown) => {
     const sentence = error instanceof Error ? error.message : String(error);
-    tell({ is: "failed", sentence });
+    tell({ is: "failed", sentence, row: data.ask === "show" ? data.row : undefined });
   });
 });
