@@ -183,6 +183,12 @@ for (const [width, height] of [
     assert.ok(panel - above > 90, `${panel - above} px are left for the picture`);
     await page.getByRole("button", { name: "Nodes" }).click();
     await page.getByRole("button", { name: /^show If/ }).waitFor();
+    // A shadow marks the edge behind which the list goes on.
+    const nodes = page.locator(".model-nodes");
+    const isMarked = (list: Element): boolean =>
+      list.scrollHeight > list.clientHeight &&
+      /^local, local, scroll, scroll$/.test(getComputedStyle(list).backgroundAttachment);
+    assert.ok(await nodes.evaluate(isMarked));
     const found = [smallTargets, sidewaysParts, cutControls].map((one) => page.evaluate(one));
     assert.deepEqual((await Promise.all(found)).flat(), []);
     assert.deepEqual(await violationsOf(page), []);
