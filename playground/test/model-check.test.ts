@@ -14,7 +14,14 @@ import type { Page } from "playwright-core";
 import { cutControls, sidewaysParts, smallTargets } from "./support/access.ts";
 import { violationsOf } from "./support/axe.ts";
 import { drop } from "./support/drop.ts";
-import { heavyModel, largeModel, mixedModel, plainModel, unknownModel } from "./support/models.ts";
+import {
+  farModel,
+  heavyModel,
+  largeModel,
+  mixedModel,
+  plainModel,
+  unknownModel,
+} from "./support/models.ts";
 import { cellsOf, PHONE, REPOSITORY, SUM, useSite } from "./support/page.ts";
 
 const site = useSite();
@@ -96,6 +103,31 @@ test("nodes of a model are equal, different or not run, also in bodies, and the 
   assert.deepEqual(await cellsOf(page, 0), ["0.5", "1", "2", "3"]);
   assert.deepEqual(await cellsOf(page, "output"), ["0.5", "7", "2", "5"]);
   assert.equal(await page.getByRole("button", { name: /^show / }).count(), 3);
+});
+
+test("external data is dropped with its model; a file that is missing is named, and no path leads out of the folder", async () => {
+  await using opened = await site.open(SUM);
+  const { page } = opened;
+  const dropped = (path: string, ...names: readonly string[]): Promise<void> =>
+    drop(page, "body", [
+      { name: "far.onnx", bytes: farModel(path) },
+      ...names.map((name) => ({ name, bytes: new Uint8Array(BigInt64Array.of(3n).buffer) })),
+    ]);
+  const missing =
+    'the model has its data in the file "index.data", which was not opened; drop the model together with this file';
+  await dropped("weights/index.data");
+  await page.locator(".said").getByText(missing).waitFor();
+  await ask(page, "strip");
+  await strip(page).getByText(missing).waitFor();
+  await dropped("../index.data", "index.data");
+  await page
+    .locator(".said")
+    .getByText(/"\.\.\/index\.data", which leads out of the model's folder/)
+    .waitFor();
+  await dropped("weights/index.data", "index.data");
+  await page.waitForFunction(() => document.querySelector("#cell-1-0")?.textContent === "3");
+  await ask(page, "strip");
+  assert.deepEqual(wordsOf(await rowsOf(page)), ["equal Gather-13 take"]);
 });
 
 test("the worker has the policy of the page, so it can reach no other origin", async () => {

@@ -21,14 +21,10 @@ import type { Run } from "./check-model.ts";
 import type { ShownNode } from "./messages.ts";
 
 /** Throws an error whose message is a sentence for the user if the page cannot show the call. */
-export async function shownNode(
-  run: Run,
-  row: number,
-  createSession: CreateSession,
-): Promise<ShownNode> {
-  const { nodes } = run;
+export async function shownNode(run: Run, row: number): Promise<ShownNode> {
+  const { nodes, createSession } = run;
   const { result, path, difference, verdict } = nodes[row];
-  const { node, inputs } = nodes[row].call ?? (await captured(run, path, createSession));
+  const { node, inputs } = nodes[row].call ?? (await captured(run, path));
   const version = resolve(node);
   const { domain, op, opset = version.sinceVersion, attributes = {} } = node;
   const texts = Object.entries(attributes).flatMap(([name, value]) =>
@@ -62,13 +58,13 @@ export async function shownNode(
 
 /** Captures an equal node again, whose inputs were dropped, because the weights of many nodes would fill the memory. */
 async function captured(
-  { bytes, feeds }: Run,
+  { bytes, feeds, createSession, external }: Run,
   path: string,
-  createSession: CreateSession,
 ): Promise<NodeCall> {
   let problem: unknown = null;
   try {
-    for await (const one of captureCalls(bytes, feeds, { createSession, node: path })) {
+    const options = { createSession, external, node: path };
+    for await (const one of captureCalls(bytes, feeds, options)) {
       if (one.call !== null) return one.call;
       ({ problem } = one);
     }

@@ -1,7 +1,6 @@
 /** The state of a model's check: its progress, its result, and the node that the page shows. */
 
 import { useEffect, useRef, useState } from "preact/hooks";
-import { MODEL } from "../reading/file-kinds.ts";
 import { refusal } from "./holds.ts";
 import type { Checked, FoundCure, FromWorker, ShownNode } from "./messages.ts";
 import { startWorker, type Running } from "./start.ts";
@@ -69,7 +68,7 @@ export function useCheck(
   const run = (): void => {
     end();
     isListed.current = false;
-    const { size = 0 } = files.find(({ name }) => MODEL.test(name)) ?? {};
+    const size = files.reduce((sum, one) => sum + one.size, 0);
     const problem = refusal(size, Reflect.get(navigator, "deviceMemory"));
     setCheck({ ...NOTHING, problem });
     if (problem !== null) return;

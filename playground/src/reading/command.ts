@@ -1,6 +1,6 @@
 /** Builds the command line that explains a call larger than the page can show. */
 
-import { BIN, MODEL } from "./file-kinds.ts";
+import { MODEL, TENSOR } from "./file-kinds.ts";
 import type { State } from "../values/state.ts";
 
 /** Quotes a shell argument. */
@@ -20,7 +20,7 @@ export function commandOf(
   const model = names.find((name) => MODEL.test(name));
   // The command names an array in an archive without its extension, such as `x.npz/ids`.
   const rest = names
-    .filter((name) => name !== model && !BIN.test(name))
+    .filter((name) => TENSOR.test(name))
     .map((name) => name.replace(/(\.npz\/.*)\.npy$/i, "$1"));
   const settings =
     model === undefined

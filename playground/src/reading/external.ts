@@ -1,0 +1,39 @@
+/**
+ * Finds the external data of an ONNX model among the files that were opened with it. Only names are compared: dropped
+ * files have no folders, and the library has already refused paths that leave the model's folder.
+ */
+
+import { TensorError } from "ndscatter";
+import type { ReadExternal } from "ndscatter/onnx";
+import { lastOf, MODEL } from "./file-kinds.ts";
+
+/** Returns the only file with the name of an external file. Throws `unsupported-model` if there is no such file. */
+export function fileOf<F extends { readonly name: string }>(
+  location: string,
+  files: readonly F[],
+): F {
+  const name = lastOf(location);
+  const found = files.filter((one) => lastOf(one.name) === name && !MODEL.test(name));
+  if (found.length === 1) return found[0];
+  const why =
+    found.length === 0
+      ? "which was not opened; drop the model together with this file"
+      : "but several opened files have this name; drop only one of them";
+  const sentence = `the model has its data in the file ${JSON.stringify(name)}, ${why}`;
+  throw new TensorError("unsupported-model", sentence, { file: location });
+}
+
+/** Returns a reader of external data. Two external files with the same name in different folders are refused. */
+export function readerOf(
+  files: readonly { readonly name: string; readonly bytes: Uint8Array }[],
+): ReadExternal {
+  const paths = new Map<string, string>();
+  return (location, offset, length) => {
+    const { name, bytes } = fileOf(location, files);
+    const path = paths.get(name) ?? location;
+    paths.set(name, path);
+    if (path === location) return bytes.subarray(offset, offset + length);
+    const sentence = `${path} and ${location} have the same name, so the page cannot tell them apart`;
+    throw new TensorError("unsupported-model", sentence, { file: location });
+  };
+}
