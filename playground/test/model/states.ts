@@ -28,7 +28,13 @@ export const tensorTexts = (
   fc.tuple(types, shapes).chain(([dtype, shape]) => {
     const size = shape.reduce((product, dim) => product * dim, 1);
     const list = fc.array(values, { minLength: size, maxLength: size });
-    return list.map((elements) => ({ dtype, shape, values: elements }));
+    const [length = 0] = shape;
+    const row = fc.oneof(fc.nat(4), fc.nat({ max: 999_999_999_999_999 }));
+    const rows = fc.option(fc.array(row, { minLength: length, maxLength: length }), { freq: 1 });
+    return fc.tuple(list, rows).map(([elements, numbers]) => ({
+      ...{ dtype, shape, values: elements },
+      ...(numbers !== null && length > 0 && { rows: numbers }),
+    }));
   });
 
 const attributesOf = (version: OperatorVersion): fc.Arbitrary<Record<string, string>> =>
