@@ -14,13 +14,11 @@ const PART = 1 / 8;
  * @param memory the device's memory in GiB, of which browsers report 8 at most; not a number if the browser reports none
  */
 export function refusal(bytes: number, memory: unknown): string | null {
-  const [size, most] = [
-    bytes,
-    Math.min(MOST_BYTES, (typeof memory === "number" ? memory : Infinity) * GIGABYTE * PART),
-  ];
-  if (size <= most) return null;
+  const own = typeof memory === "number" ? memory : Infinity;
+  const most = Math.min(MOST_BYTES, own * GIGABYTE * PART);
+  if (bytes <= most) return null;
   const why = most === MOST_BYTES ? "a browser" : `a device with ${memory} GB of memory`;
-  return `The model has ${printed(size)}, but ${why} can hold models of up to ${printed(most)}. Run npx ndscatter verify on a computer instead.`;
+  return `The model has ${printed(bytes)}, but ${why} can hold models of up to ${printed(most)}. Run npx ndscatter verify on a computer instead.`;
 }
 
 const printed = (bytes: number): string => `${Math.round(bytes / 1e6).toLocaleString("en")} MB`;

@@ -22,15 +22,12 @@ export function commandOf(
   const rest = names
     .filter((name) => TENSOR.test(name))
     .map((name) => name.replace(/(\.npz\/.*)\.npy$/i, "$1"));
-  const settings =
-    model === undefined
-      ? [
-          ...(domain === "ai.onnx" ? [] : ["--domain", domain]),
-          "--opset",
-          String(opset),
-          ...Object.entries(attributes).flatMap(([name, text]) => ["--attr", `${name}=${text}`]),
-        ].map((word) => (word.startsWith("--") ? word : quoted(word)))
-      : [];
-  const target = model ?? op;
-  return ["npx ndscatter explain", quoted(target), ...settings, ...rest.map(quoted)].join(" ");
+  const attribute = ([name, text]: readonly [string, string]): string => quoted(`${name}=${text}`);
+  const settings = [
+    ...(domain === "ai.onnx" ? [] : [`--domain ${domain}`]),
+    `--opset ${opset}`,
+    ...Object.entries(attributes).map((one) => `--attr ${attribute(one)}`),
+  ];
+  const own = model === undefined ? [op, ...settings] : [quoted(model)];
+  return ["npx ndscatter explain", ...own, ...rest.map(quoted)].join(" ");
 }

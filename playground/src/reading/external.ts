@@ -13,14 +13,13 @@ export function fileOf<F extends { readonly name: string }>(
   files: readonly F[],
 ): F {
   const name = lastOf(location);
-  const found = files.filter((one) => lastOf(one.name) === name && !MODEL.test(name));
-  if (found.length === 1) return found[0];
+  const [found, other] = files.filter((one) => lastOf(one.name) === name && !MODEL.test(name));
+  if (found !== undefined && other === undefined) return found;
   const why =
-    found.length === 0
+    found === undefined
       ? "which was not opened; drop the model together with this file"
       : "but several opened files have this name; drop only one of them";
-  const sentence = `the model has its data in the file ${JSON.stringify(name)}, ${why}`;
-  throw new TensorError("unsupported-model", sentence, { file: location });
+  throw unclear(location, `the model has its data in the file ${JSON.stringify(name)}, ${why}`);
 }
 
 /** Returns a reader of external data. Two external files with the same name in different folders are refused. */
@@ -33,7 +32,9 @@ export function readerOf(
     const path = paths.get(name) ?? location;
     paths.set(name, path);
     if (path === location) return bytes.subarray(offset, offset + length);
-    const sentence = `${path} and ${location} have the same name, so the page cannot tell them apart`;
-    throw new TensorError("unsupported-model", sentence, { file: location });
+    throw unclear(location, `the page cannot tell the files ${path} and ${location} apart`);
   };
 }
+
+const unclear = (file: string, sentence: string): TensorError =>
+  new TensorError("unsupported-model", sentence, { file });

@@ -84,7 +84,7 @@ class CaseTensors {
 
   /** Returns the runtime's output, written by `ndscatter capture` or part of an ONNX test folder. */
   output(): TensorText | undefined {
-    return this.take(({ name }) => name === RUNTIME || name === "output_0");
+    return this.take(isOutput);
   }
 
   take(isIt: (one: NamedTensor) => boolean): TensorText | undefined {

@@ -23,18 +23,16 @@ const shapes = fc.array(fc.integer({ min: 0, max: 3 }), { maxLength: 4 });
 
 export const tensorTexts = (
   types: fc.Arbitrary<DType> = dtypes,
-  values: fc.Arbitrary<string> = texts,
+  elements: fc.Arbitrary<string> = texts,
 ): fc.Arbitrary<TensorText> =>
   fc.tuple(types, shapes).chain(([dtype, shape]) => {
     const size = shape.reduce((product, dim) => product * dim, 1);
-    const list = fc.array(values, { minLength: size, maxLength: size });
+    const list = fc.array(elements, { minLength: size, maxLength: size });
     const [length = 0] = shape;
     const row = fc.oneof(fc.nat(4), fc.nat({ max: 999_999_999_999_999 }));
-    const rows = fc.option(fc.array(row, { minLength: length, maxLength: length }), { freq: 1 });
-    return fc.tuple(list, rows).map(([elements, numbers]) => ({
-      ...{ dtype, shape, values: elements },
-      ...(numbers !== null && length > 0 && { rows: numbers }),
-    }));
+    const rows = fc.array(row, { minLength: length, maxLength: length });
+    const part = length === 0 ? fc.constant({}) : fc.record({ rows }, { requiredKeys: [] });
+    return fc.tuple(list, part).map(([values, more]) => ({ dtype, shape, values, ...more }));
   });
 
 const attributesOf = (version: OperatorVersion): fc.Arbitrary<Record<string, string>> =>

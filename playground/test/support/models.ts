@@ -124,15 +124,12 @@ export const heavyModel = (bytes: number): Uint8Array => {
 };
 
 /** A gather of one element, whose index is in another file. */
-export const farModel = (location: string): Uint8Array =>
+export function farModel(location: string): Uint8Array {
+  const take = { op: "Gather", name: "take", inputs: ["data", "far"], outputs: ["taken"] };
+  const far = initializer(head("int64", 1), text(TENSOR.name, "far"), external({ location }));
   // Concatenated messages are one message with the fields of both.
-  file(
-    modelOf([{ op: "Gather", name: "take", inputs: ["data", "far"], outputs: ["taken"] }], {}),
-    bytes(
-      MODEL.graph,
-      initializer(head("int64", 1), text(TENSOR.name, "far"), external({ location })),
-    ),
-  );
+  return file(modelOf([take], {}), bytes(MODEL.graph, far));
+}
 
 /** A model without scatters and gathers. */
 export const plainModel = (): Uint8Array =>
