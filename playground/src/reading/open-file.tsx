@@ -16,7 +16,7 @@ const TAKES: readonly (readonly [what: string, sentence: string])[] = [
   ],
   [
     ".onnx, .xml with .bin",
-    "A model that contains a scatter or gather. Tensor files opened with the model become the model's inputs. The page can run an ONNX model, and compare every scatter and gather with the exact result.",
+    "A model that contains a scatter or gather. Tensor files opened with the model become the model's inputs; external data is opened with the model too. The page can run an ONNX model, and compare every scatter and gather with the exact result.",
   ],
   ["a folder", "A test case: written by ndscatter capture, or an ONNX test folder."],
   [

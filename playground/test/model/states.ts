@@ -23,17 +23,21 @@ const shapes = fc.array(fc.integer({ min: 0, max: 3 }), { maxLength: 4 });
 
 export const tensorTexts = (
   types: fc.Arbitrary<DType> = dtypes,
-  elements: fc.Arbitrary<string> = texts,
+  values: fc.Arbitrary<string> = texts,
 ): fc.Arbitrary<TensorText> =>
   fc.tuple(types, shapes).chain(([dtype, shape]) => {
     const size = shape.reduce((product, dim) => product * dim, 1);
-    const list = fc.array(elements, { minLength: size, maxLength: size });
-    const [length = 0] = shape;
-    const row = fc.oneof(fc.nat(4), fc.nat({ max: 999_999_999_999_999 }));
-    const rows = fc.array(row, { minLength: length, maxLength: length });
-    const part = length === 0 ? fc.constant({}) : fc.record({ rows }, { requiredKeys: [] });
-    return fc.tuple(list, part).map(([values, more]) => ({ dtype, shape, values, ...more }));
+    const list = fc.array(values, { minLength: size, maxLength: size });
+    return list.map((elements) => ({ dtype, shape, values: elements }));
   });
+
+/** Any tensor, as a part of a larger one. */
+const parts = tensorTexts().chain((text) => {
+  const [length = 0] = text.shape;
+  const row = fc.oneof(fc.nat(4), fc.nat({ max: 999_999_999_999_999 }));
+  const rows = fc.array(row, { minLength: length, maxLength: length });
+  return length === 0 ? fc.constant(text) : rows.map((numbers) => ({ ...text, rows: numbers }));
+});
 
 const attributesOf = (version: OperatorVersion): fc.Arbitrary<Record<string, string>> =>
   fc
@@ -63,6 +67,7 @@ export const states: fc.Arbitrary<State> = versions.chain((version) => {
       fc.oneof(
         tensorTexts(fc.constantFrom(...dtypesOf(version, schema)), fc.constantFrom("0", "1", "-1")),
         tensorTexts(),
+        parts,
       ),
       { nil: null, freq: 8 },
     ),
