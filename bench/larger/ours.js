@@ -12,12 +12,9 @@ fs.rmSync(out, { recursive: true, force: true });
 const options = {
   out,
   memory: Number(megabytes) * 2 ** 20,
-  onProgress({ stage, done, tasks, taskBytes, seconds }) {
+  onProgress({ stage, done, tasks, seconds }) {
     if (done !== tasks || seconds < 0.5) return;
-    const gigabytes = (tasks * taskBytes) / 1e9;
-    process.stderr.write(
-      `  ${stage}: ${tasks} tasks, ${gigabytes.toFixed(1)} GB in ${seconds.toFixed(1)} s\n`,
-    );
+    process.stderr.write(`  ${stage}: ${tasks} tasks in ${seconds.toFixed(1)} s\n`);
   },
 };
 const [table, ids] = [await open(tableName), await open("ids.npy")];

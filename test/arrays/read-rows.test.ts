@@ -4,7 +4,8 @@ import assert from "node:assert/strict";
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { test } from "node:test";
-import type { ChunkedArray } from "../../src/arrays/boxes/array.ts";
+import type { ChunkedArray, RowRuns } from "../../src/arrays/boxes/array.ts";
+import { Grid } from "../../src/arrays/boxes/grid.ts";
 import { DTYPES, type DType } from "../../src/core/tensor/dtype.ts";
 import { product } from "../../src/core/tensor/shape.ts";
 import { bytesOf } from "../../src/core/tensor/storage.ts";
@@ -38,6 +39,29 @@ async function stored(random: Random, file: string, values: Tensor): Promise<Chu
   return random(3) === 0 ? array.slice([1, null]) : array;
 }
 
+/** Returns random runs of some rows. */
+function randomRuns(random: Random, length: number): RowRuns & { readonly rows: number[] } {
+  const rows = upTo(length).filter(() => random(3) > 0);
+  const firsts = rows.filter((row) => !rows.includes(row - 1) || random(4) === 0);
+  const ends = [...firsts.slice(1), length];
+  const counts = firsts.map((row, i) => rows.filter((at) => at >= row && at < ends[i]).length);
+  return { starts: Uint32Array.from(firsts), counts: Uint32Array.from(counts), rows };
+}
+
+/** Compares the needed rows of a random chunk with a read of its box. */
+async function checkChunkRows(array: ChunkedArray, random: Random): Promise<void> {
+  const grid = new Grid(array.shape, array.chunkShape);
+  const at = grid.at(random(grid.size));
+  const { start, shape } = grid.boxAt(at);
+  const { rows, ...runs } = randomRuns(random, shape[0]);
+  const step = product(shape, 1) * DTYPES[array.dtype].bytes;
+  const into = new Uint8Array(shape[0] * step).fill(7);
+  await array.readChunk(at, into, runs);
+  const box = bytesOf((await array.read(start, shape)).data as Uint8Array);
+  const pick = (bytes: Uint8Array) => rows.map((row) => bytes.slice(row * step, (row + 1) * step));
+  assert.deepEqual(pick(into), pick(box));
+}
+
 const upTo = (length: number): number[] => [...Array(length).keys()];
 
 test("runs of rows are the rows of a box", async () => {
@@ -55,17 +79,14 @@ test("runs of rows are the rows of a box", async () => {
       const array = await stored(random, path.join(home, String(turn)), values);
       const start = array.shape.map((dim) => random(dim));
       const own = array.shape.map((dim, axis) => 1 + random(dim - start[axis]));
-      const rows = upTo(own[0]).filter(() => random(3) > 0);
-      const firsts = rows.filter((row) => !rows.includes(row - 1) || random(4) === 0);
-      const ends = [...firsts.slice(1), own[0]];
-      const counts = firsts.map((row, i) => rows.filter((at) => at >= row && at < ends[i]).length);
-      const runs = { starts: Uint32Array.from(firsts), counts: Uint32Array.from(counts) };
+      const { rows, ...runs } = randomRuns(random, own[0]);
       const step = product(own, 1) * DTYPES[values.dtype].bytes;
       const into = new Uint8Array(rows.length * step + 3).fill(7);
       await array.readRows(start, own, runs, into);
       const box = bytesOf((await array.read(start, own)).data as Uint8Array);
       const expected = rows.flatMap((row) => [...box.subarray(row * step, (row + 1) * step)]);
       assert.deepEqual([...into], [...expected, 7, 7, 7], `turn ${turn} of ${values.dtype}`);
+      await checkChunkRows(array, random);
     } finally {
       restore();
     }
@@ -83,6 +104,13 @@ test("runs outside the box, in another order, or in too little memory are refuse
   const outside = { key: "runs", axis: 0, size: 3, expected: [0, 3] } as const;
   await assertRejected("index-out-of-range", { ...outside, got: 2 }, read([2], [2]));
   await assertRejected("index-out-of-range", { ...outside, got: 0 }, read([1, 0], [1, 1]));
+  const zarr = await createArray(path.join(makeHome(), "a.zarr"), {
+    ...{ dtype: "uint8", shape: [5, 2], chunkShape: [3, 2] },
+  });
+  const runs = { starts: Uint32Array.of(1), counts: Uint32Array.of(2) };
+  const readChunk = () => zarr.readChunk([1, 0], new Uint8Array(4), runs);
+  const beyond = { key: "runs", axis: 0, got: 1, size: 2, expected: [0, 2] } as const;
+  await assertRejected("index-out-of-range", beyond, readChunk);
   const short = { key: "into", got: 3, expected: 4 };
   await assertRejected("shape-mismatch", short, read([0, 2], [1, 1], 3));
 });

@@ -74,7 +74,7 @@ const part = (text: string): RegExp => new RegExp(text.replaceAll(/[.*+?^${}()|[
 
 testTranscript(folder, "chunked", "Chunked runs");
 
-test("a stage that took long has a line with its rate", async () => {
+test("a stage that took long has a line with its time", async () => {
   const linesOf = async (name: string, values: Partial<typeof CLI>): Promise<string[]> => {
     const restore = setLimits({ CLI: values });
     try {
@@ -89,12 +89,8 @@ test("a stage that took long has a line with its rate", async () => {
   const slow = await linesOf("slow.zarr", { stage: 0 });
   assert.deepEqual(slow.slice(0, 2), head("slow.zarr"));
   assert.deepEqual(
-    slow
-      .slice(2)
-      .map((line) =>
-        line.replaceAll(/[\d.]+ (B|kB|MB|GB)\b/g, "N B").replace(/in [\d.]+ s/, "in T"),
-      ),
-    ["  partition: 1 task, N B in T, N B/s", "  apply: 10 tasks, N B in T, N B/s", ""],
+    slow.slice(2).map((line) => line.replace(/in [\d.]+ s/, "in T")),
+    ["  partition: 1 task in T", "  apply: 10 tasks in T", ""],
   );
 });
 

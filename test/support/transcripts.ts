@@ -17,10 +17,6 @@ import { setLimits } from "./limits.ts";
 
 /** Output that differs between two runs of a command, and its replacement. */
 const VARIABLE: readonly (readonly [RegExp, string])[] = [
-  [
-    /^time +at least .*$/gm,
-    "time       at least N s, about N s, at N MB/s, the disk's present speed",
-  ],
   // The job's file contains the paths of its arrays.
   [/^disk +\d+ kB/gm, "disk       N kB"],
   // Compressors differ between versions of Node.

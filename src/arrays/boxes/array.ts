@@ -116,8 +116,11 @@ export interface ChunkedArray extends ArrayType {
     runs: RowRuns,
     into: Uint8Array,
   ): Promise<void>;
-  /** @returns false if the chunk is not stored; `into` is then filled with the fill value */
-  readChunk(at: readonly number[], into: Uint8Array): Promise<boolean>;
+  /**
+   * @param runs the rows of the chunk that are needed, all by default; other rows of `into` may get any values
+   * @returns false if the chunk is not stored; `into` is then filled with the fill value
+   */
+  readChunk(at: readonly number[], into: Uint8Array, runs?: RowRuns): Promise<boolean>;
   /** Replaces a whole chunk, atomically if the store allows it. */
   writeChunk(at: readonly number[], from: Uint8Array): Promise<void>;
 }

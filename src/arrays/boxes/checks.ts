@@ -82,7 +82,7 @@ export interface CheckedRows extends CheckedBox, RowRuns {
   readonly rowBytes: number;
 }
 
-/** Checks runs of rows, which must be ascending and lie in the box, and the memory that will receive the rows. */
+/** Checks runs of rows of a box, and the memory that will receive the rows. */
 export function checkRows(
   start: unknown,
   shape: unknown,
@@ -90,26 +90,30 @@ export function checkRows(
   into: unknown,
   array: ArrayType,
 ): CheckedRows {
-  const { starts, counts } = checkRuns(runs);
   const box = checkedBox(start, shape, array);
-  const [size = 0, ...rest] = box.shape;
-  let [end, rows] = [0, 0];
-  for (let i = 0; i < starts.length; i++) {
-    if (starts[i] < end || starts[i] + counts[i] > size) {
-      const sentence = `runs of rows must be ascending and lie in a box of ${printCount(size, "row")}, got ${counts[i]} at ${starts[i]}`;
-      const facts = { key: "runs", axis: 0, got: starts[i], size, expected: [0, size] } as const;
-      throw new TensorError("index-out-of-range", sentence, facts);
-    }
-    end = starts[i] + counts[i];
-    rows += counts[i];
-  }
+  const { starts, counts } = checkRuns(runs, box);
+  const rest = box.shape.slice(1);
+  const rows = counts.reduce((sum, count) => sum + count, 0);
   const bytes = checkBytes(into, [rows, ...rest], array, "into");
   const rowBytes = product(rest) * rowOf(array.dtype).bytes;
   return { ...box, starts, counts, bytes, rowBytes };
 }
 
+/** Checks runs, which must be ascending and lie in the box. */
+function checkRuns(runs: unknown, { shape: [size = 0] }: Pick<Box, "shape">): RowRuns {
+  const own = copiesOf(runs);
+  const { starts, counts } = own;
+  for (let i = 0, end = 0; i < starts.length; end = starts[i] + counts[i++]) {
+    if (starts[i] >= end && starts[i] + counts[i] <= size) continue;
+    const sentence = `runs of rows must be ascending and lie in a box of ${printCount(size, "row")}, got ${counts[i]} at ${starts[i]}`;
+    const facts = { key: "runs", axis: 0, got: starts[i], size, expected: [0, size] } as const;
+    throw new TensorError("index-out-of-range", sentence, facts);
+  }
+  return own;
+}
+
 /** Copies runs, because the caller may change the lists while an array awaits a file. */
-function checkRuns(runs: unknown): RowRuns {
+function copiesOf(runs: unknown): RowRuns {
   const sentence = `runs must have two Uint32Arrays of the same length, starts and counts, got ${printValue(runs)}`;
   const copies = readForeign(
     () => {
@@ -146,16 +150,18 @@ export function checkWrite(values: unknown, start: unknown, array: ArrayType): C
   return { start: from, shape, bytes: bytesOf(data) };
 }
 
-/** Checks a chunk's coordinates and the memory for its elements. */
+/** Checks a chunk's coordinates, the memory for its elements, and runs of its rows, if any. */
 export function checkChunkBytes(
   at: unknown,
   bytes: unknown,
   array: ArrayType,
   name: "from" | "into",
-): CheckedBox & { readonly at: readonly number[] } {
+  runs?: unknown,
+): CheckedBox & { readonly at: readonly number[]; readonly runs: RowRuns | undefined } {
   const checked = checkChunk(at, array);
   const box = new Grid(array.shape, array.chunkShape).boxAt(checked);
-  return { at: checked, ...box, bytes: checkBytes(bytes, box.shape, array, name) };
+  const own = runs === undefined ? undefined : checkRuns(runs, box);
+  return { at: checked, ...box, runs: own, bytes: checkBytes(bytes, box.shape, array, name) };
 }
 
 /** Checks that a box lies within an array. */

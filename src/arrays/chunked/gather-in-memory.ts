@@ -41,8 +41,8 @@ export type GatherOptions = Pick<RunJobOptions, "signal" | "onProgress">;
 
 const OPTIONS = namesOf<GatherOptions>({ signal: true, onProgress: true });
 
-/** Reports the progress of a stage, whose tasks read and write `taskBytes` bytes each. */
-type Report = (stage: "apply" | "place", done: number, tasks: number, taskBytes: number) => void;
+/** Reports the progress of a stage. */
+type Report = (stage: "apply" | "place", done: number, tasks: number) => void;
 
 /**
  * Gathers into a new array without a job's folder, if the result fits in memory.
@@ -83,10 +83,10 @@ export async function gatherInMemory(
   const out = request.out && { ...request.out, path: placeOf(request.out.path) };
   if (updates !== undefined || out === null || isUrl(out.path)) return false;
   let begin = performance.now();
-  const report: Report = (stage, done, tasks, taskBytes) => {
+  const report: Report = (stage, done, tasks) => {
     if (done === 0) begin = performance.now();
     const seconds = (performance.now() - begin) / 1000;
-    onProgress?.({ stage, done, tasks, taskBytes, seconds, before: 0 });
+    onProgress?.({ stage, done, tasks, seconds, before: 0 });
   };
   try {
     const own = { ...request, out };
@@ -217,9 +217,8 @@ async function gatherAll(
   const touched = nonEmpty(starts);
   const pieces = bytesOfPieces(address, elementBytes);
   const tasks = touched.length * pieces.length;
-  const taskBytes = product(data.chunkShape) * elementBytes;
   let done = 0;
-  report("apply", done, tasks, taskBytes);
+  report("apply", done, tasks);
   const results: Uint8Array[] = [];
   for (const [piece, bytes] of pieces.entries()) {
     const slices = memory.bytes(`slices ${piece}`, count * bytes);
@@ -247,7 +246,7 @@ async function gatherAll(
         resolved.call.fields,
         own,
       );
-      report("apply", ++done, tasks, taskBytes);
+      report("apply", ++done, tasks);
     });
   }
   return results;
@@ -279,10 +278,9 @@ async function writeAll(
     const array = await createBegun(spec, parts, begun);
     const job = contextOf(begun, spec, { ...parts, updates: undefined, out: array });
     const { blocks } = job;
-    const taskBytes = product(spec.blockShape) * product(job.address.slice) * job.elementBytes;
     let position = 0;
     for (let block = 0; block < blocks.size; block++) {
-      report("place", block, blocks.size, taskBytes);
+      report("place", block, blocks.size);
       signal?.throwIfAborted();
       const end = position + product(blocks.box(block).shape);
       const bytesOf = (piece: number): Uint8Array =>
@@ -290,7 +288,7 @@ async function writeAll(
       await writeBlock(job, block, async (piece) => bytesOf(piece), memory);
       position = end;
     }
-    report("place", blocks.size, blocks.size, taskBytes);
+    report("place", blocks.size, blocks.size);
     signal?.throwIfAborted();
     await publish(spec, array, begun);
   } finally {

@@ -6,6 +6,7 @@ import type {
   ChunkedArray,
   HeldBytes,
   PendingArray,
+  RowRuns,
 } from "../boxes/array.ts";
 import {
   chunksOf,
@@ -136,11 +137,11 @@ export class ZarrArray extends BaseArray implements PendingArray {
     });
   }
 
-  protected async readBox(box: CheckedBox, most = Infinity): Promise<void> {
+  protected async readBox(box: CheckedBox, most = Infinity, runs?: RowRuns): Promise<void> {
     const fitting = Math.floor(most / Math.max(1, this.held.read));
     const atOnce = Math.max(1, Math.min(this.store.concurrency, fitting));
     await inParallel(chunksOf(box.start, box.shape, this.chunkShape), atOnce, async (part) => {
-      await this.#readPart(part.at, ...halvesOf(part, box));
+      await this.#readPart(part.at, ...halvesOf(part, box), runs);
     });
   }
 
@@ -156,7 +157,7 @@ export class ZarrArray extends BaseArray implements PendingArray {
   async #readSpan({ start, shape, starts, counts, bytes, rowBytes }: CheckedRows): Promise<void> {
     if (starts.length === 1) return this.readBox({ start, shape, bytes });
     await this.#buffers.use(shape[0] * rowBytes, async (span) => {
-      await this.readBox({ start, shape, bytes: span });
+      await this.readBox({ start, shape, bytes: span }, Infinity, { starts, counts });
       for (let i = 0, place = 0; i < starts.length; i++) {
         const run = span.subarray(starts[i] * rowBytes, (starts[i] + counts[i]) * rowBytes);
         bytes.set(run, place);
@@ -205,14 +206,18 @@ export class ZarrArray extends BaseArray implements PendingArray {
     return states.toSorted().join("\n");
   }
 
-  override async readChunk(at: readonly number[], into: Uint8Array): Promise<boolean> {
-    const { at: checked, shape, bytes } = checkChunkBytes(at, into, this, "into");
+  override async readChunk(
+    at: readonly number[],
+    into: Uint8Array,
+    runs?: RowRuns,
+  ): Promise<boolean> {
+    const { shape, bytes, ...own } = checkChunkBytes(at, into, this, "into", runs);
     const start = shape.map(() => 0);
-    return this.#readPart(checked, { start, shape }, { bytes, shape, start });
+    return this.#readPart(own.at, { start, shape }, { bytes, shape, start }, own.runs);
   }
 
-  #readPart(at: readonly number[], box: Box, into: Place): Promise<boolean> {
-    return this.#withChunk(at, false, (source) => this.#readFrom(source, at, box, into));
+  #readPart(at: readonly number[], box: Box, into: Place, runs?: RowRuns): Promise<boolean> {
+    return this.#withChunk(at, false, (source) => this.#readFrom(source, at, box, into, runs));
   }
 
   /** Opens a chunk for `use`. `isForMany` is true for many short reads. */
@@ -237,6 +242,7 @@ export class ZarrArray extends BaseArray implements PendingArray {
     at: readonly number[],
     box: Box,
     into: Place,
+    runs?: RowRuns,
   ): Promise<boolean> {
     if (source === null) {
       await this.#checkKeys(at);
@@ -246,7 +252,7 @@ export class ZarrArray extends BaseArray implements PendingArray {
     const where = this.#nameOf(at);
     const { fill } = this.metadata;
     const { concurrency } = this.store;
-    const reading = { box, into, where, fill, buffers: this.#buffers, concurrency };
+    const reading = { box, runs, into, where, fill, buffers: this.#buffers, concurrency };
     await readBox(this.#pipeline, source, reading).catch(async (error: unknown) => {
       throw await namingPage(error, source, where);
     });

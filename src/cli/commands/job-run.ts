@@ -40,8 +40,6 @@ export interface LocalRun {
 export interface StageTimes {
   readonly stage: StageName;
   readonly tasks: number;
-  /** Bytes that the stage's tasks have read and written in this run. */
-  readonly bytes: number;
   readonly seconds: number;
 }
 
@@ -79,11 +77,8 @@ async function withProgress<T>(
   const stages: StageTimes[] = [];
   const line = new ProgressLine(io.stderr, undefined, true);
   const onProgress = (progress: JobProgress): void => {
-    const { stage, done, tasks, taskBytes, before, seconds } = progress;
-    if (done === tasks && stage !== "finish") {
-      const bytes = Math.round((done - before) * taskBytes);
-      stages.push({ stage, tasks: done - before, bytes, seconds });
-    }
+    const { stage, done, tasks, before, seconds } = progress;
+    if (done === tasks && stage !== "finish") stages.push({ stage, tasks: done - before, seconds });
     line.show(() => printProgress(progress, io.stderr.isTTY));
   };
   const onNote = noteBeside(io, line);
@@ -146,9 +141,9 @@ function printer({ stderr }: Io, line: ProgressLine): (progress: SubmitProgress)
 
 const BAR = 20;
 
-/** Formats a line such as `apply [#######     ] 22 of 60, 610 MB/s, 12 s left`. */
+/** Formats a line such as `apply [#######     ] 22 of 60, 12 s left`. */
 export function printProgress(
-  { stage, done, tasks, taskBytes, before, seconds }: JobProgress,
+  { stage, done, tasks, before, seconds }: JobProgress,
   hasBar: boolean,
 ): string {
   const filled = tasks === 0 ? BAR : Math.floor((BAR * done) / tasks);
@@ -156,8 +151,7 @@ export function printProgress(
   const far = `${stage}${bar} ${done} of ${tasks}`;
   const own = done - before;
   if (own === 0 || seconds === 0) return far;
-  const rate = taskBytes > 0 ? `, ${printAmount((own * taskBytes) / seconds)}/s` : "";
-  return `${far}${rate}, ${printSeconds(((tasks - done) * seconds) / own)} left`;
+  return `${far}, ${printSeconds(((tasks - done) * seconds) / own)} left`;
 }
 
 /** Returns a text such as `12 s`, `3 min 20 s` or `2 h 5 min`. */
@@ -171,10 +165,10 @@ export function printSeconds(seconds: number): string {
 export const stageLines = (stages: readonly StageTimes[]): string[] =>
   stages
     .filter(({ seconds }) => seconds >= CLI.stage)
-    .map(({ stage, tasks, bytes, seconds }) => {
-      const rate = `${printAmount(bytes)} in ${printSeconds(seconds)}, ${printAmount(bytes / seconds)}/s`;
-      return `  ${stage}: ${printCount(tasks, "task")}, ${rate}`;
-    });
+    .map(
+      ({ stage, tasks, seconds }) =>
+        `  ${stage}: ${printCount(tasks, "task")} in ${printSeconds(seconds)}`,
+    );
 
 /** Implements `ndscatter run --plan`, which prints a job's tasks, and the most memory and disk space that they take. */
 export async function printPlan(io: Io, request: JobRequest, isJson: boolean): Promise<void> {

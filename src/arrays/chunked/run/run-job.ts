@@ -26,7 +26,6 @@ import { checkFolderIn, checkJobIn, guardOf, type Roots } from "../job/roots.ts"
 import type { Taker } from "../job/workers.ts";
 import { DEFAULT_MEMORY, startPoolWith, type TaskPool } from "./pool.ts";
 import { shareTasks, Sharing, untilListed } from "./sharing.ts";
-import { product } from "../../../core/tensor/shape.ts";
 
 /** Progress of a stage. */
 export interface JobProgress {
@@ -34,8 +33,6 @@ export interface JobProgress {
   /** The number of finished tasks, out of `tasks`. */
   readonly done: number;
   readonly tasks: number;
-  /** The number of element bytes that each task of the stage reads and writes. */
-  readonly taskBytes: number;
   /** The time since the stage began or was resumed, in s. */
   readonly seconds: number;
   /** The number of tasks that were finished before the stage began or was resumed. */
@@ -230,13 +227,12 @@ async function runStage(
   await checkStageDisk(context, name, left.length / Math.max(1, tasks), freeOf);
   const before = tasks - left.length;
   const begin = performance.now();
-  const taskBytes = bytesOfStage(context, name) / Math.max(1, tasks);
   let done = before;
   /** The number of the first block with a bad index; later blocks do not affect the job's error. */
   let end = Infinity;
   const report = (): void => {
     const seconds = (performance.now() - begin) / 1000;
-    onProgress?.({ stage: name, done, tasks, taskBytes, seconds, before });
+    onProgress?.({ stage: name, done, tasks, seconds, before });
   };
   // A task that changes chunks in place may be marked before it has ended.
   const isMarked = name !== "finish" && !(name === "apply" && context.spec.inPlace);
@@ -260,19 +256,6 @@ async function runStage(
   };
   report();
   await shareTasks(sharing, name, left, { threads: pool.threads, isDone, run });
-}
-
-/** Returns the number of element bytes that a stage reads and writes, without positions and other numbers. */
-function bytesOfStage(
-  { address, chunks, elementBytes, indices, isGather }: JobContext,
-  stage: StageName,
-): number {
-  const slices = product(address.positions) * product(address.slice) * elementBytes;
-  const data = product(chunks.shape) * elementBytes;
-  const partition = (isGather ? 0 : 2 * slices) + 8 * product(indices.shape);
-  const apply = (isGather ? 1 : 2) * data + slices;
-  const moved = 2 * slices;
-  return { partition, merge: moved, check: 0, apply, place: moved, finish: 0 }[stage];
 }
 
 /**

@@ -1,5 +1,6 @@
 /** Reads the chunks of an `apply` task and each block's entries for these chunks, and numbers rows. */
 
+import type { RowRuns } from "../../boxes/array.ts";
 import type { Box } from "../../boxes/grid.ts";
 import { malformed } from "../../../core/errors.ts";
 import { DTYPES } from "../../../core/tensor/dtype.ts";
@@ -84,9 +85,10 @@ export async function readData(
   job: Pick<JobContext, "data">,
   { at, box }: Pick<ChunkTask, "at" | "box">,
   memory: Workspace,
+  runs?: RowRuns,
 ): Promise<{ bytes: Uint8Array; isStored: boolean }> {
   const bytes = memory.bytes("data", product(box.shape) * DTYPES[job.data.dtype].bytes);
-  return { bytes, isStored: await job.data.readChunk(at, bytes) };
+  return { bytes, isStored: await job.data.readChunk(at, bytes, runs) };
 }
 
 /** Checks that rows lie within the chunk, because rows in a damaged job file could address memory outside the chunk. */

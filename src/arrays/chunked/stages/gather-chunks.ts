@@ -161,7 +161,8 @@ interface Wanted {
 
 /**
  * Reads the part of a chunk that a gather needs. If the file stores elements without encoding, a few scattered rows are
- * read individually, because reading a whole chunk would take longer. `visit` passes the wanted rows.
+ * read individually, because reading a whole chunk would take longer. Of an encoded chunk, only the parts with wanted
+ * rows are decoded. `visit` passes the wanted rows.
  */
 export async function readWanted(
   job: Pick<JobContext, "address" | "data">,
@@ -172,23 +173,36 @@ export async function readWanted(
   const { address, data: array } = job;
   const { box, entries } = task;
   const size = product(box.shape) * DTYPES[array.dtype].bytes;
-  const { gap } = CHUNKED;
-  if (!isReadByRows(array) || entries * gap >= size || address.addressed === 0)
-    return { bytes: (await readData(job, task, memory)).bytes, moveRows: () => {} };
-  const [length, ...rest] = box.shape;
+  const [length = 1, ...rest] = box.shape;
   // Per coordinate on the first axis, `step` is the number of bytes, and `ofPlace` the number of rows.
   const step = size / length;
+  const isByRows = isReadByRows(array);
+  const gap = isByRows ? CHUNKED.gap : Math.max(FEW * step, PER_ROW);
+  const inPlace = async (runs?: RowRuns): Promise<Wanted> => ({
+    bytes: (await readData(job, task, memory, runs)).bytes,
+    moveRows: () => {},
+  });
+  if (entries * gap >= size || address.addressed === 0) return inPlace();
   const ofPlace = product(splitShape(rest, address.addressed - 1).lead);
   const places = new Uint32Array(entries);
   let visited = 0;
   await visit((rows) => {
     for (let p = 0; p < rows.length; p++) places[visited++] = Math.floor(rows[p] / ofPlace);
   });
-  const runs = runsOf(places.sort(), Math.max(1, Math.ceil(gap / step)));
+  places.sort();
+  if (!isByRows) return inPlace(runsOf(places, 2));
+  const runs = runsOf(places, Math.max(1, Math.ceil(gap / step)));
   const bytes = memory.bytes("data", runs.total * step);
   await array.readRows(box.start, box.shape, runs, bytes);
   return { bytes, moveRows: (rows) => moveToRuns(rows, runs, ofPlace) };
 }
+
+/**
+ * An encoded chunk is decoded whole unless at most one of `FEW` rows is wanted, and the chunk has at least `PER_ROW` bytes
+ * per wanted row, because the lists of runs take 16 bytes per row.
+ */
+const FEW = 4;
+const PER_ROW = 1024;
 
 /** Runs of coordinates on a chunk's first axis. In memory, runs follow one another. */
 interface Runs extends RowRuns {

@@ -14,7 +14,9 @@ import {
   offsetOf,
   type Place,
 } from "../../boxes/boxes.ts";
+import type { RowRuns } from "../../boxes/array.ts";
 import type { Box } from "../../boxes/grid.ts";
+import { bandsOf } from "../../boxes/base-array.ts";
 import { inParallel } from "../../boxes/parallel.ts";
 import { HEAD, otherKindOf, PAGE } from "../../../core/tensor/bytes.ts";
 import { product } from "../../../core/tensor/shape.ts";
@@ -25,6 +27,7 @@ import {
   type ByteCodec,
   type Decoded,
   type Release,
+  type Span,
 } from "../codecs/byte-codec.ts";
 import { needsChange, toMemory } from "./file-elements.ts";
 import { MISSING, mostStored, sizesOf, type Pipeline, type Sharding } from "./pipeline.ts";
@@ -33,6 +36,8 @@ import { memorySource, partOfSource, readAll, type Source } from "../stores/stor
 /** A box of a chunk, and parameters for reading the box. */
 export interface Reading {
   readonly box: Box;
+  /** The rows of the box that are needed; other rows of `into` may get any values. All rows if undefined. */
+  readonly runs?: RowRuns | undefined;
   readonly into: Place;
   /** The name of the chunk in errors. */
   readonly where: string;
@@ -44,7 +49,12 @@ export interface Reading {
 }
 
 /** Reads a box of a chunk. Throws a `malformed-file` error for bytes that cannot be decoded. */
-export async function readBox(pipeline: Pipeline, source: Source, reading: Reading): Promise<void> {
+export async function readBox(pipeline: Pipeline, source: Source, given: Reading): Promise<void> {
+  const { shards, order, storedShape } = pipeline;
+  const areRows = isRun(given.box.shape, storedShape) && isRun(given.box.shape, given.into.shape);
+  // Parts of rows are read without runs.
+  const runs = order === null && (shards !== null || areRows) ? given.runs : undefined;
+  const reading = { ...given, runs };
   if (pipeline.compression.length === 0) return readTurned(pipeline, source, reading);
   const bytes = await decompress(pipeline, source, reading);
   await readTurned(pipeline, memorySource(bytes), reading);
@@ -86,9 +96,10 @@ const readStored = (pipeline: Pipeline, source: Source, reading: Reading): Promi
 async function decompress(
   pipeline: Pipeline,
   source: Source,
-  { where, buffers, box }: Reading,
+  reading: Reading,
 ): Promise<Uint8Array> {
-  const { compression, shards, order, storedShape, width } = pipeline;
+  const { where, buffers } = reading;
+  const { compression, shards } = pipeline;
   const sizes = sizesOf(pipeline);
   const [size, most, got] = [sizes[0], sizes[compression.length], source.size];
   if (got > most) {
@@ -97,14 +108,27 @@ async function decompress(
   }
   const allocate = (size: number): Uint8Array => buffers.allocate(size);
   const bytes = await readAll(source, allocate);
-  const isWhole = shards !== null || order !== null || product(box.shape) === 0;
-  const ends = box.start.map((one, axis) => one + box.shape[axis] - 1);
-  const needed: Decoded["needed"] = isWhole
-    ? undefined
-    : [offsetOf(box.start, storedShape) * width, (offsetOf(ends, storedShape) + 1) * width];
-  const before = { size, isExact: shards === null, allocate, needed };
+  const before = { size, isExact: shards === null, allocate, needed: neededOf(pipeline, reading) };
   return decodeSteps(compression, bytes, before, where, (encoded) => {
     if (encoded.buffer !== source.bytes?.buffer) buffers.release(encoded);
+  });
+}
+
+/** Returns the bytes of a chunk that contain the needed rows; undefined if they are not known. */
+function neededOf(
+  { shards, order, storedShape, width }: Pipeline,
+  { box, runs }: Reading,
+): readonly Span[] | undefined {
+  if (shards !== null || order !== null) return undefined;
+  if (box.shape.length === 0 || product(box.shape) === 0) return undefined;
+  const { starts, counts } = runs ?? { starts: [0], counts: [box.shape[0]] };
+  const row = product(storedShape, 1) * width;
+  const ends = box.start.map((one, axis) => one + box.shape[axis] - 1);
+  const first = offsetOf([0, ...box.start.slice(1)], storedShape) * width;
+  const last = (offsetOf([0, ...ends.slice(1)], storedShape) + 1) * width - row;
+  return Array.from(starts, (start, i) => {
+    const from = (box.start[0] + start) * row;
+    return [from + first, from + counts[i] * row + last];
   });
 }
 
@@ -181,13 +205,12 @@ export function checkSize(
   });
 }
 
-async function readElements(
-  pipeline: Pipeline,
-  source: Source,
-  { where, buffers, box, into }: Reading,
-): Promise<void> {
+async function readElements(pipeline: Pipeline, source: Source, reading: Reading): Promise<void> {
+  const { where, buffers, box, runs, into } = reading;
   const { dtype, width, storedShape, bigEndian } = pipeline;
   checkSize(pipeline, source, where);
+  if (runs !== undefined && source.bytes !== null)
+    return copyRuns(pipeline, source.bytes, reading, runs);
   const { shape } = box;
   const bytes = product(shape) * width;
   const isChanged = needsChange(dtype, bigEndian);
@@ -205,6 +228,26 @@ async function readElements(
     });
   } else {
     await copyElements(source, storedShape, box, into, width, buffers);
+  }
+}
+
+/**
+ * Copies runs of whole rows. Other rows are not copied, because their values may be invalid: they were not decoded.
+ */
+function copyRuns(
+  { dtype, width, storedShape, bigEndian }: Pipeline,
+  bytes: Uint8Array,
+  { box, into, where }: Reading,
+  { starts, counts }: RowRuns,
+): void {
+  const isChanged = needsChange(dtype, bigEndian);
+  const row = product(box.shape, 1) * width;
+  const from = offsetOf(box.start, storedShape) * width;
+  const to = offsetOf(into.start, into.shape) * width;
+  for (let i = 0; i < starts.length; i++) {
+    const [at, end] = [starts[i] * row, (starts[i] + counts[i]) * row];
+    into.bytes.set(bytes.subarray(from + at, from + end), to + at);
+    if (isChanged) toMemory(dtype, bigEndian, into.bytes.subarray(to + at, to + end), where);
   }
 }
 
@@ -246,19 +289,20 @@ async function copyElements(
 
 async function readShard(shards: Sharding, stored: Source, reading: Reading): Promise<void> {
   const { inner, grid, count } = shards;
-  const { where, fill, concurrency, buffers, box, into } = reading;
+  const { where, fill, concurrency, buffers, into } = reading;
   const index = await readIndex(shards, stored, reading);
-  const parts = [...chunksOf(box.start, box.shape, inner.shape)];
+  const parts = [...innerParts(shards, reading)];
   const most = mostStored(inner);
-  // If every inner chunk is needed and the shard has no gaps, one request reads the whole shard.
-  const isWhole = parts.length === count && stored.size <= count * most + shards.index.size;
+  // If most inner chunks are needed and the shard has no gaps, one request reads the whole shard.
+  const isWhole = 2 * parts.length > count && stored.size <= count * most + shards.index.size;
   const source = isWhole ? memorySource(await readAll(stored)) : stored;
   const release = (): void => {
     if (source.bytes !== null && source.bytes.buffer !== stored.bytes?.buffer)
       buffers.release(source.bytes);
   };
-  await inParallel(parts, concurrency, async ({ at, chunkStart, boxStart, shape }) => {
-    const place = { ...into, start: into.start.map((one, axis) => one + boxStart[axis]) };
+  await inParallel(parts, concurrency, async ({ at, box, start, runs }) => {
+    const { shape } = box;
+    const place = { ...into, start };
     const entry = 2 * offsetOf(at, grid);
     const [offset, size] = [index[entry], index[entry + 1]];
     if (offset === MISSING && size === MISSING) return fillBox(place, shape, fill);
@@ -268,9 +312,37 @@ async function readShard(shards: Sharding, stored: Source, reading: Reading): Pr
       throw malformed(`${named} ends at ${end}`, { got: offset + size });
     }
     const chunk = partOfSource(source, Number(offset), Number(size));
-    const part = { start: chunkStart, shape };
-    await readBox(inner, chunk, { ...reading, box: part, into: place, where: named });
+    await readBox(inner, chunk, { ...reading, box, runs, into: place, where: named });
   }).finally(release);
+}
+
+/** Returns the needed part of each inner chunk, and its first coordinates in memory. */
+function* innerParts(
+  { inner }: Sharding,
+  { box, runs, into }: Reading,
+): Generator<{
+  at: readonly number[];
+  box: Box;
+  start: readonly number[];
+  runs: RowRuns | undefined;
+}> {
+  const nothing = { bytes: new Uint8Array(0), rowBytes: 0 };
+  const bands =
+    runs === undefined
+      ? [{ ...box, own: runs }]
+      : bandsOf({ ...box, ...runs, ...nothing }, inner.shape[0]).map((own) => ({ ...own, own }));
+  for (const { start, shape, own } of bands) {
+    for (const part of chunksOf(start, shape, inner.shape)) {
+      yield {
+        at: part.at,
+        box: { start: part.chunkStart, shape: part.shape },
+        start: into.start.map(
+          (one, axis) => one + start[axis] - box.start[axis] + part.boxStart[axis],
+        ),
+        runs: own,
+      };
+    }
+  }
 }
 
 /** Reads the offset and size of each inner chunk. */
@@ -291,7 +363,7 @@ async function readIndex(
   const box = { start: into.start, shape };
   await readBox(index.pipeline, part, {
     ...reading,
-    ...{ box, into, where: `the index of ${reading.where}` },
+    ...{ box, runs: undefined, into, where: `the index of ${reading.where}` },
   });
   return entries;
 }

@@ -14,11 +14,12 @@ import {
   type ByteCodec,
   type Decoded,
   type Held,
+  type Span,
 } from "./byte-codec.ts";
 import { decodeBloscLz, decodeLz4, decodeSnappy, encodeLz4 } from "./blosc-streams.ts";
 import { newBytes } from "../chunks/buffers.ts";
 import { makeDeflateCodec } from "./gzip.ts";
-import { moveBits, moveBytes } from "./shuffle.ts";
+import { moveBack, moveBits, moveBytes } from "./shuffle.ts";
 import { makeZstdCodec } from "./zstd.ts";
 import { ZARR } from "../../../core/limits.ts";
 import type { Json } from "../json.ts";
@@ -153,15 +154,37 @@ async function decode(bytes: Uint8Array, decoded: Decoded): Promise<Uint8Array> 
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   const into = decoded.allocate(size);
   const scratch = new Uint8Array(blocksize);
-  const [from, end] = decoded.needed ?? [0, size];
-  for (let block = Math.floor(from / blocksize); block * blocksize < end; block++) {
+  for (const [block, needed] of blocksOf(decoded.needed ?? [[0, size]], blocksize)) {
     const target = into.subarray(block * blocksize, (block + 1) * blocksize);
     const start = view.getUint32(HEADER + 4 * block, true);
     if (start < first || start >= bytes.length)
       throw broken("one of its blocks lies outside the chunk");
-    await decodeBlock(bytes.subarray(start), target, scratch.subarray(0, target.length), header);
+    const buffer = scratch.subarray(0, target.length);
+    await decodeBlock(bytes.subarray(start), target, buffer, header, needed);
   }
   return into;
+}
+
+/** Returns each block with needed bytes, and these bytes as spans of the block. */
+function* blocksOf(
+  needed: readonly Span[],
+  size: number,
+): Generator<readonly [block: number, parts: readonly Span[]]> {
+  let [block, parts]: [number, Span[]] = [0, []];
+  for (const [start, end] of needed) {
+    for (let at = start; at < end;) {
+      const here = Math.floor(at / size);
+      if (here !== block && parts.length > 0) {
+        yield [block, parts];
+        parts = [];
+      }
+      block = here;
+      const until = Math.min(end, (block + 1) * size);
+      parts.push([at - block * size, until - block * size]);
+      at = until;
+    }
+  }
+  if (parts.length > 0) yield [block, parts];
 }
 
 /** Decodes a block, in which a size in bytes precedes each row or the whole block. */
@@ -170,6 +193,7 @@ async function decodeBlock(
   into: Uint8Array,
   scratch: Uint8Array,
   { flags, typesize, blocksize }: Header,
+  needed: readonly Span[],
 ): Promise<void> {
   const isShuffled = (flags & SHUFFLED) !== 0 && typesize > 1;
   const areBits = !isShuffled && (flags & BIT_SHUFFLED) !== 0 && into.length >= typesize;
@@ -192,7 +216,7 @@ async function decodeBlock(
     await decodeStream(stream, target.subarray(r * row, (r + 1) * row), flags >> 5);
     at += length;
   }
-  if (isShuffled) moveBytes(target, into, typesize, true);
+  if (isShuffled) moveBack(target, into, typesize, needed);
   if (areBits) moveBits(target, into, typesize, true);
 }
 

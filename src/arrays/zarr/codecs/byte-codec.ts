@@ -14,9 +14,12 @@ export interface Decoded {
   readonly isExact: boolean;
   /** Returns memory with arbitrary contents, which a decoder may use instead of new memory for its result. */
   allocate(size: number): Uint8Array;
-  /** The first byte that is needed, and the end of the needed bytes. The decoder may return others with any values. */
-  readonly needed?: readonly [start: number, end: number];
+  /** The bytes that are needed, in ascending order. The decoder may return others with any values. */
+  readonly needed?: readonly Span[];
 }
+
+/** The first byte of a run of bytes, and the end of the run. */
+export type Span = readonly [start: number, end: number];
 
 /** Frees the memory of unused bytes. */
 export type Release = (bytes: Uint8Array) => void;

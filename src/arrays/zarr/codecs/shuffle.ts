@@ -3,7 +3,7 @@
  * these are often similar in neighboring elements. Bytes after the last whole element of a block are not moved.
  */
 
-import { broken, makeFixedCodec, type ByteCodec } from "./byte-codec.ts";
+import { broken, makeFixedCodec, type ByteCodec, type Span } from "./byte-codec.ts";
 import { newBytes } from "../chunks/buffers.ts";
 
 /** Shuffles or unshuffles bytes. The shuffle moves byte j of element e from `e * width + j` to `j * count + e`. */
@@ -63,6 +63,29 @@ function moveSquares(
       into[to + 3 * write] = (oddAB >>> 16) | (oddCD & 0xffff0000);
     }
   }
+}
+
+/**
+ * Unshuffles the elements with needed bytes, and maybe others. A few elements are moved byte by byte, which takes four
+ * times as long per element as `moveBytes`.
+ */
+export function moveBack(
+  from: Uint8Array,
+  into: Uint8Array,
+  width: number,
+  needed: readonly Span[],
+): void {
+  const count = Math.floor(from.length / width);
+  const some = needed.reduce((sum, [start, end]) => sum + end - start, 0);
+  if (4 * some > from.length) return moveBytes(from, into, width, true);
+  for (const [start, end] of needed) {
+    const [first, last] = [Math.floor(start / width), Math.min(count, Math.ceil(end / width))];
+    for (let j = 0; j < width; j++) {
+      let at = j * count + first;
+      for (let to = first * width + j; to < last * width; to += width) into[to] = from[at++];
+    }
+  }
+  into.set(from.subarray(count * width), count * width);
 }
 
 /**

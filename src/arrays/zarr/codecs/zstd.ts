@@ -101,7 +101,8 @@ async function decodeFrame(frame: Uint8Array, decoded: Decoded): Promise<Uint8Ar
   const { size } = decoded;
   const zlib = zstdOfNode();
   if (zlib !== null) {
-    const room = size + MAX_BLOCK;
+    // A full output would make Node allocate another of the same size.
+    const room = size + 64;
     const options = { chunkSize: room, maxOutputLength: room };
     // Another thread would take as long to start as a block of blosc to decode.
     if (size <= ZARR.block) return zlib.zstdDecompressSync(frame, options);
