@@ -34,6 +34,8 @@ test("the background follows the system, and the menu overrules it", async () =>
 test("keys alone move between cells, edit them, play, read the story, and share it", async () => {
   await using opened = await site.open(SUM);
   const { page } = opened;
+  const group = page.getByRole("group", { name: "indices: type and shape", exact: true });
+  assert.equal(await group.locator("button, select, input").count(), 6);
   const focused = () => page.evaluate(() => document.activeElement?.id ?? "");
   await page.focus("#cell-0-0");
   const keys = ["ArrowDown", "ArrowRight", "End", "ArrowDown", "Home", "Control+End", "ArrowUp"];

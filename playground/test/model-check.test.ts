@@ -14,7 +14,14 @@ import type { Page } from "playwright-core";
 import { cutControls, sidewaysParts, smallTargets } from "./support/access.ts";
 import { violationsOf } from "./support/axe.ts";
 import { drop } from "./support/drop.ts";
-import { heavyModel, largeModel, mixedModel, plainModel, unknownModel } from "./support/models.ts";
+import {
+  farModel,
+  heavyModel,
+  largeModel,
+  mixedModel,
+  plainModel,
+  unknownModel,
+} from "./support/models.ts";
 import { cellsOf, PHONE, REPOSITORY, SUM, useSite } from "./support/page.ts";
 
 const site = useSite();
@@ -90,6 +97,30 @@ test("nodes of a model are equal, different or not run, also in bodies, and the 
     graph.outputs.map(({ name }) => name),
     ["taken", "written", "chosen"],
   );
+  await page.getByRole("button", { name: "show put", exact: true }).click();
+  await page.locator("aside.open").waitFor({ state: "detached" });
+  assert.deepEqual(await cellsOf(page, "output"), ["0.5", "7", "2", "5"]);
+});
+
+test("external data is dropped with its model; a file that is missing is named, and no path leads out of the folder", async () => {
+  await using opened = await site.open(SUM);
+  const { page } = opened;
+  const dropped = (path: string, ...names: readonly string[]): Promise<void> =>
+    drop(page, "body", [
+      { name: "far.onnx", bytes: farModel(path) },
+      ...names.map((name) => ({ name, bytes: new Uint8Array(BigInt64Array.of(3n).buffer) })),
+    ]);
+  const missing = '"index.data", which was not opened; drop the model together with this file';
+  await dropped("weights/index.data");
+  await page.locator(".said").getByText(missing).waitFor();
+  await ask(page, "strip");
+  await strip(page).getByText(missing).waitFor();
+  await dropped("../index.data", "index.data");
+  await page.locator(".said").getByText("which leads out of the model's folder").waitFor();
+  await dropped("weights/index.data", "index.data");
+  await page.waitForFunction(() => document.querySelector("#cell-1-0")?.textContent === "3");
+  await ask(page, "strip");
+  assert.deepEqual(wordsOf(await rowsOf(page)), ["equal Gather-13 take"]);
 });
 
 test("the worker has the policy of the page, so it can reach no other origin", async () => {
@@ -176,7 +207,11 @@ for (const [width, height] of [
     }));
     assert.ok(panel - above > 90, `${panel - above} px are left for the picture`);
     await page.getByRole("button", { name: "Nodes" }).click();
-    await page.getByRole("button", { name: /^show/ }).waitFor();
+    await page.getByRole("button", { name: /^show If/ }).waitFor();
+    const isMarked = (list: Element): boolean =>
+      list.scrollHeight > list.clientHeight &&
+      /^local, local, scroll, scroll$/.test(getComputedStyle(list).backgroundAttachment);
+    assert.ok(await page.locator(".model-nodes").evaluate(isMarked));
     const found = [smallTargets, sidewaysParts, cutControls].map((one) => page.evaluate(one));
     assert.deepEqual((await Promise.all(found)).flat(), []);
     assert.deepEqual(await violationsOf(page), []);
@@ -246,6 +281,17 @@ test("a model of 70 MB shows its progress, is canceled at once, and runs again",
   assert.ok(seen.length > 1, "only the start was shown");
   const long = await page.evaluate(() => Reflect.get(window, "long"));
   t.diagnostic(`tasks of the page over 50 ms: ${long.map(Math.round).join(", ") || "none"}`);
+  await page.getByRole("button", { name: "show take" }).click();
+  await strip(page).getByText("take is too large to show, so this is a part of it.").waitFor();
+  assert.deepEqual(await cellsOf(page, 1), ["1", "0"]);
+  await page.workers()[0].evaluate(() => {
+    Object.getPrototypeOf(Uint8Array.prototype).set = () => {
+      throw new RangeError("Array buffer allocation failed");
+    };
+  });
+  await page.getByRole("button", { name: "show take" }).click();
+  const refusal = /^its inputs were not kept, to save memory, and cannot be read again: .* fit/;
+  await strip(page).getByRole("alert").filter({ hasText: refusal }).waitFor();
 });
 
 for (const file of [/ort-wasm/, /assets\/worker-/])

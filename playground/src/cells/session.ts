@@ -1,9 +1,8 @@
 /** The page as components know it: its state, everything derived from the state, and the functions that change it. */
 
-import type { Explanation, OperatorVersion } from "ndscatter";
+import type { Explanation } from "ndscatter";
 import type { Edits } from "../document/edits.ts";
 import type { Fix } from "../document/fixes.ts";
-import type { Faults } from "../document/faults.ts";
 import type { Action, PageState } from "../document/state.ts";
 import type { Preset } from "../examples/preset.ts";
 import type { Spot, TensorId } from "../values/spot.ts";
@@ -11,7 +10,7 @@ import type { State } from "../values/state.ts";
 import type { Cells } from "./cells.ts";
 import type { InputView } from "./input-view.ts";
 import type { Links } from "./links.ts";
-import type { CallView, Picture } from "./view.ts";
+import type { Drawn } from "./use-picture.ts";
 
 export interface Arrow {
   readonly from: Spot;
@@ -37,7 +36,7 @@ export interface Description {
   readonly orders: readonly number[];
 }
 
-export interface Session extends Omit<PageState, "history"> {
+export interface Session extends Omit<PageState, "history">, Drawn {
   readonly state: State;
   /** The preset that equals the state; null after the first change. */
   readonly preset: string | null;
@@ -53,17 +52,8 @@ export interface Session extends Omit<PageState, "history"> {
   /** Loads the parser for pasted text. */
   load(): Promise<unknown>;
 
-  readonly call: CallView;
   readonly explanation: Explanation | null;
-  readonly version: OperatorVersion | null;
-  readonly faults: Faults;
   readonly fixes: readonly Fix[];
-  /** The picture of the last valid call; null after another operator or output shape was chosen since. */
-  readonly picture: Picture | null;
-  /** The call's output shape; null if the shape is unknown, in which case no output is drawn. */
-  readonly outputShape: readonly number[] | null;
-  /** True if the picture shows the previous call because the current call has an error. */
-  readonly isStale: boolean;
   readonly links: Links | null;
   /** The number of updates or reads, and of those that are carried out in the picture. */
   readonly count: number;

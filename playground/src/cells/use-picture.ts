@@ -23,10 +23,11 @@ import {
 } from "./view.ts";
 import type { OutputRule, ShownActual } from "../document/state.ts";
 
-interface Drawn {
+export interface Drawn {
   readonly call: CallView;
   readonly version: OperatorVersion | null;
   readonly faults: Faults;
+  /** The picture of the last valid call; null after another operator or output shape was chosen since. */
   readonly picture: Picture | null;
   /** The call's output shape; null if the shape is unknown, in which case no output is drawn. */
   readonly outputShape: readonly number[] | null;

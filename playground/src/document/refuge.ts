@@ -1,6 +1,6 @@
 /**
- * Preserves data across a page load in this tab: a state that is not in the URL yet, its undo history, the row numbers
- * of its parts, the user's own call, and the sender's question. Documents are stored as URL fragments. Removed elements
+ * Preserves data across a page load in this tab: a state that is not in the URL yet, its undo history, the user's
+ * own call, and the sender's question. Documents are stored as URL fragments. Removed elements
  * are not stored, because earlier documents still contain them.
  */
 
@@ -28,8 +28,6 @@ interface Left {
   readonly past: readonly Written[];
   readonly future: readonly Written[];
   readonly question: Question;
-  /** For each input of the visible state, its row numbers or null. */
-  readonly rows: readonly (readonly number[] | null)[];
 }
 
 const KEY = "ndscatter-left";
@@ -70,7 +68,6 @@ export function leave(
       question.text === "" || question.of.length > room
         ? NO_QUESTION
         : [question.of, question.text],
-    rows: present.state.inputs.map((text) => text?.rows ?? null),
   };
   try {
     sessionStorage.setItem(KEY, JSON.stringify(left));
@@ -90,7 +87,6 @@ export function taken(): Left | null {
       return typeof value === "string" ? value : null;
     };
     const at = textIn("at") ?? "";
-    const rows = fields.get("rows");
     const question = fields.get("question");
     return {
       at,
@@ -101,29 +97,20 @@ export function taken(): Left | null {
       past: writtenIn(fields.get("past")),
       future: writtenIn(fields.get("future")),
       question: isWritten(question) ? question : NO_QUESTION,
-      rows: Array.isArray(rows) && rows.every(isRows) ? rows : [],
     };
   } catch {
     return null;
   }
 }
 
-/** Restores a document's history and row numbers. */
-export function historyAround(present: Document, { past, future, rows }: Left): History {
-  const { state } = present;
-  const inputs = state.inputs.map((text, input) => {
-    const mine = rows[input] ?? null;
-    return text === null || mine === null || mine.length !== text.shape[0]
-      ? text
-      : { ...text, rows: mine };
-  });
-  const numbered = { ...present, state: { ...state, inputs } };
+/** Restores a document's history. */
+export function historyAround(present: Document, { past, future }: Left): History {
   const documentsOf = (list: readonly Written[]): Document[] =>
     list.flatMap(([hash, preset]) => {
       const found = fromHash(hash);
       return "error" in found ? [] : [{ ...documentOf(found.state, preset), own: present.own }];
     });
-  return { past: documentsOf(past), present: numbered, future: documentsOf(future) };
+  return { past: documentsOf(past), present, future: documentsOf(future) };
 }
 
 const NO_QUESTION: Question = ["", null];
@@ -135,6 +122,3 @@ const isWritten = (one: unknown): one is Written =>
   Array.isArray(one) &&
   typeof one[0] === "string" &&
   (one[1] === null || typeof one[1] === "string");
-
-const isRows = (one: unknown): one is readonly number[] | null =>
-  one === null || (Array.isArray(one) && one.every((row) => Number.isSafeInteger(row)));

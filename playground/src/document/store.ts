@@ -14,9 +14,6 @@ const NOT_LOADED =
 
 const STRIDES: ReadonlySet<Action["do"]> = new Set(["choose", "example", "own", "open"]);
 
-/** Returns the part of a link after `#`, or a text without `#` as a whole. */
-const fragmentOf = (link: string): string => link.trim().replace(/^[^#]*#/, "");
-
 /** An action, with the key of the history entry to which it belongs. */
 interface Waiting {
   readonly action: Action;
@@ -34,7 +31,8 @@ export class Store {
   onChange = (_page: PageState): void => {};
 
   act = (given: Action): void => {
-    const action = given.do === "link" ? { ...given, text: fragmentOf(given.text) } : given;
+    const action =
+      given.do === "link" ? { ...given, text: given.text.trim().replace(/^[^#]*#/, "") } : given;
     const last = this.waiting.at(-1)?.action;
     // Only the last cell under the pointer matters.
     if (action.do === "spot" && last?.do === "spot" && last.isFocus === action.isFocus)

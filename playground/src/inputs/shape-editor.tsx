@@ -8,8 +8,8 @@ interface ShapeEditorProps {
   readonly name: string;
   readonly shape: readonly number[];
   /** The dimensions that an error refers to. */
-  readonly wrong: ReadonlySet<number>;
-  readonly describedBy: string | undefined;
+  readonly wrong?: ReadonlySet<number>;
+  readonly describedBy?: string | undefined;
   onShape(shape: readonly number[]): void;
   /** Adds an axis at the end, with length 1 by default. */
   onGrow?(): void;
@@ -18,14 +18,14 @@ interface ShapeEditorProps {
 export function ShapeEditor(props: ShapeEditorProps): JSX.Element {
   const { name, shape, wrong, describedBy, onShape, onGrow } = props;
   return (
-    <span class="shape" role="group" aria-label={`shape of ${name}`}>
+    <span class="shape">
       <span aria-hidden="true">[</span>
       {shape.map((length, axis) => (
         <Dimension
           key={axis}
           label={`dimension ${axis} of ${name}`}
           length={length}
-          isWrong={wrong.has(axis)}
+          isWrong={wrong?.has(axis) === true}
           describedBy={describedBy}
           onLength={(other) => onShape(shape.with(axis, other))}
         />

@@ -14,46 +14,30 @@ export interface TensorFormProps {
   onClose(): void;
 }
 
-export const TensorForm = (props: TensorFormProps): JSX.Element => {
-  const { name, input, edits, onClose } = props;
-  return (
-    <>
-      <TypeAndShape {...props} />
-      <TextEditor
-        // A new shape changes the key, which creates a new field, because the field's text depends on the shape.
-        key={`${input.dtype} ${input.shape.join()}`}
-        name={name}
-        text={bracketed(input.values, input.shape)}
-        onText={edits.onText}
-        onClose={onClose}
-      />
-    </>
-  );
-};
-
-const NO_AXES: ReadonlySet<number> = new Set();
-
-const TypeAndShape = ({ name, input, edits, onClose }: TensorFormProps): JSX.Element => (
-  <div class="kinds">
-    <DTypeMenu name={name} dtype={input.dtype} edits={edits} />
-    <ShapeEditor
+export const TensorForm = ({ name, input, edits, onClose }: TensorFormProps): JSX.Element => (
+  <>
+    <div class="kinds">
+      <DTypeMenu name={name} dtype={input.dtype} edits={edits} />
+      <ShapeEditor name={name} shape={input.shape} onShape={edits.onShape} onGrow={edits.onGrow} />
+      {edits.onLeaveOut !== null && (
+        <button
+          type="button"
+          onClick={() => {
+            edits.onLeaveOut?.();
+            onClose();
+          }}
+        >
+          leave out
+        </button>
+      )}
+    </div>
+    <TextEditor
+      // A new shape changes the key, which creates a new field, because the field's text depends on the shape.
+      key={`${input.dtype} ${input.shape.join()}`}
       name={name}
-      shape={input.shape}
-      wrong={NO_AXES}
-      describedBy={undefined}
-      onShape={edits.onShape}
-      onGrow={edits.onGrow}
+      text={bracketed(input.values, input.shape)}
+      onText={edits.onText}
+      onClose={onClose}
     />
-    {edits.onLeaveOut !== null && (
-      <button
-        type="button"
-        onClick={() => {
-          edits.onLeaveOut?.();
-          onClose();
-        }}
-      >
-        leave out
-      </button>
-    )}
-  </div>
+  </>
 );

@@ -2,44 +2,56 @@
 
 import { isTensorError, run as runNode, type Tensor } from "ndscatter";
 import {
+  externalFiles,
   fixModel,
   NodeIndex,
   readModel,
   verifyModel,
   type Cure,
   type CreateSession,
+  type ReadExternal,
   type VerifiedNode,
   type VerifyReport,
 } from "ndscatter/onnx";
+import { fileOf, readerOf } from "../reading/external.ts";
 import { MODEL } from "../reading/file-kinds.ts";
 import { sizeOf } from "../values/shape.ts";
 import { countDiffering } from "./count-differing.ts";
 import { bytesOf, givenIn } from "./inputs.ts";
 import { withMadeUp } from "./made-up.ts";
 import type { Checked, FoundCure, Row } from "./messages.ts";
+import { sessionsWith } from "./runtime.ts";
 
 export type Progress = (sentence: string, share?: number) => void;
 
 /** A checked model, with what a fix needs. */
 export interface Run {
   readonly bytes: Uint8Array;
+  readonly external: ReadExternal;
+  readonly createSession: CreateSession;
   readonly feeds: Readonly<Record<string, Tensor>>;
   readonly nodes: readonly VerifiedNode[];
   readonly checked: Checked;
 }
 
 /** Checks a dropped model. Throws errors whose messages are sentences for the user. */
-export async function check(
-  files: readonly File[],
-  createSession: CreateSession,
-  onProgress: Progress,
-): Promise<Run> {
+export async function check(files: readonly File[], onProgress: Progress): Promise<Run> {
   const file = files.find(({ name }) => MODEL.test(name));
   if (file === undefined) throw new Error("The files do not include a model.");
   const bytes = await bytesOf(file, (read) =>
     onProgress(`Reading ${megabytes(read)} of ${megabytes(file.size)} MB`, read / file.size),
   );
-  const model = readModel(bytes);
+  const plain = readModel(bytes);
+  const data = externalFiles(plain).map(async (path) => {
+    const one = fileOf(path, files);
+    return { path, name: one.name, bytes: new Uint8Array(await one.arrayBuffer()) };
+  });
+  const beside = await Promise.all(data);
+  const external = readerOf(beside);
+  // Paths that name the same file are refused.
+  for (const { path } of beside) external(path, 0, 0);
+  const createSession = sessionsWith(beside.map(({ path, bytes: all }) => ({ path, data: all })));
+  const model = readModel(bytes, { external });
   const given = await givenIn(files, model);
   const inputs = withMadeUp(model, given.tensors);
   if ("error" in inputs) throw new Error(inputs.error);
@@ -48,6 +60,7 @@ export async function check(
   onProgress("Running the model");
   const report = await verifyModel(bytes, feeds, {
     createSession,
+    external,
     onProgress: ({ nodes, searches, alone }) => {
       if (alone !== null) onProgress(`${alone.path} alone, run ${alone.count}`, 1);
       else if (searches > 0) onProgress(`The runtime fails; searching for the node, ${searches}`);
@@ -56,7 +69,7 @@ export async function check(
   });
   const remarks = [...given.remarks, ...inputs.remarks, ...aboutRun(report)];
   const checked = { rows: report.nodes.map(rowOf), remarks };
-  return { bytes, feeds, nodes: report.nodes, checked };
+  return { bytes, external, createSession, feeds, nodes: report.nodes, checked };
 }
 
 const megabytes = (bytes: number): string =>
@@ -82,7 +95,8 @@ function rowOf(node: VerifiedNode): Row {
     sentence: where === null ? sentence : `in ${where}, ${sentence}`,
     differing: differingIn(node),
     why: reason === undefined ? "" : reason.sentence,
-    canShow: call !== null,
+    // The inputs of an equal node are captured again.
+    canShow: call !== null || verdict === "equal",
   };
 }
 
@@ -105,12 +119,12 @@ function differingIn({ call, result, difference, diagnoses }: VerifiedNode): Row
 
 /** Searches for a fix of a model in which a node is wrong, and measures it in the runtime. */
 export async function cure(
-  { bytes, feeds }: Run,
-  createSession: CreateSession,
+  { bytes, external, createSession, feeds }: Run,
   onProgress: Progress,
 ): Promise<FoundCure> {
   const { chosen, faulty, cures } = await fixModel(bytes, feeds, {
     createSession,
+    external,
     onProgress: ({ what }) => onProgress(`Looking for a cure: ${what}`),
   });
   const known = [...new Set(faulty.flatMap(({ faults }) => faults.map((one) => one.cure)))];

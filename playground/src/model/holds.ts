@@ -11,13 +11,14 @@ const PART = 1 / 8;
 /**
  * Returns a sentence if the device cannot hold a model of this size, otherwise null.
  *
- * @param memory the device's memory in GiB; undefined if the browser does not report it. Browsers report 8 at most.
+ * @param memory the device's memory in GiB, of which browsers report 8 at most; not a number if the browser reports none
  */
-export function refusal(bytes: number, memory: number | undefined): string | null {
-  const [size, most] = [bytes, Math.min(MOST_BYTES, (memory ?? Infinity) * GIGABYTE * PART)];
-  if (size <= most) return null;
+export function refusal(bytes: number, memory: unknown): string | null {
+  const own = typeof memory === "number" ? memory : Infinity;
+  const most = Math.min(MOST_BYTES, own * GIGABYTE * PART);
+  if (bytes <= most) return null;
   const why = most === MOST_BYTES ? "a browser" : `a device with ${memory} GB of memory`;
-  return `The model has ${printed(size)}, but ${why} can hold models of up to ${printed(most)}. Run npx ndscatter verify on a computer instead.`;
+  return `The model has ${printed(bytes)}, but ${why} can hold models of up to ${printed(most)}. Run npx ndscatter verify on a computer instead.`;
 }
 
 const printed = (bytes: number): string => `${Math.round(bytes / 1e6).toLocaleString("en")} MB`;

@@ -2,7 +2,7 @@
 
 import type { Tensor } from "ndscatter";
 import type { Model } from "ndscatter/onnx";
-import { MODEL, NPZ, TENSOR } from "../reading/file-kinds.ts";
+import { lastOf, MODEL, NPZ, TENSOR } from "../reading/file-kinds.ts";
 import { spellingsOf } from "../reading/from-case.ts";
 import { tensorIn } from "../reading/large.ts";
 import { unpacked } from "../reading/npz.ts";
@@ -19,8 +19,6 @@ export async function bytesOf(file: File, onRead: (bytes: number) => void): Prom
   await file.stream().pipeTo(new WritableStream({ write }));
   return bytes;
 }
-
-const lastOf = (name: string): string => name.replace(/^.*[/\\]/s, "");
 
 export interface Given {
   readonly tensors: ReadonlyMap<string, Tensor>;

@@ -16,7 +16,7 @@ export interface Row {
   readonly differing: readonly [count: number, all: number] | null;
   /** The likely reason for a wrong result; empty if no known fault explains it. */
   readonly why: string;
-  /** True if the page can show the call, because its inputs are known. */
+  /** True if the page can show the call, because its inputs are known or can be captured again. */
   readonly canShow: boolean;
 }
 
@@ -55,4 +55,5 @@ export type FromWorker =
   | { readonly is: "checked"; readonly checked: Checked }
   | { readonly is: "shown"; readonly row: number; readonly shown: ShownNode }
   | { readonly is: "cured"; readonly cure: FoundCure }
-  | { readonly is: "failed"; readonly sentence: string };
+  /** `row` is the position of the node that cannot be shown; undefined if the check itself failed. */
+  | { readonly is: "failed"; readonly sentence: string; readonly row?: number | undefined };

@@ -124,7 +124,7 @@ function Buttons({ check, name, isNew }: ButtonsProps): JSX.Element {
 }
 
 function Nodes({ check, checked }: { check: Shown; checked: Checked }): JSX.Element {
-  const { cure, shown, isAlive, show } = check;
+  const { cure, shown, refused, isAlive, show } = check;
   return (
     // The list scrolls, so it must be reachable by keyboard.
     <div class="model-nodes" tabIndex={0} role="group" aria-label="nodes">
@@ -137,6 +137,7 @@ function Nodes({ check, checked }: { check: Shown; checked: Checked }): JSX.Elem
             key={at}
             row={row}
             isShown={shown?.row === at}
+            refusal={refused?.row === at ? refused.sentence : ""}
             onShow={row.canShow && isAlive ? () => show(at) : null}
           />
         ))}
@@ -165,15 +166,18 @@ function summaryOf(rows: readonly Row[]): string {
 interface NodeProps {
   readonly row: Row;
   readonly isShown: boolean;
+  /** The reason why the page cannot show the node; empty if nobody asked. */
+  readonly refusal: string;
   readonly onShow: (() => void) | null;
 }
 
-function Node({ row, isShown, onShow }: NodeProps): JSX.Element {
+function Node({ row, isShown, refusal, onShow }: NodeProps): JSX.Element {
   const { path, title, verdict, sentence, differing, why } = row;
   const count =
     differing === null || differing[0] === 0
       ? ""
       : `${differing[0].toLocaleString("en")} of ${differing[1].toLocaleString("en")} cells ${differing[0] === 1 ? "differs" : "differ"}`;
+  const said = [count, sentence, why, refusal].filter(Boolean).join("; ");
   return (
     <li class={`is-${verdict}`} aria-current={isShown}>
       <b class="model-verdict">{WORDS[verdict]}</b>{" "}
@@ -185,8 +189,10 @@ function Node({ row, isShown, onShow }: NodeProps): JSX.Element {
           Show
         </button>
       )}{" "}
-      {(sentence !== "" || count !== "") && (
-        <span class="model-said">{visible([count, sentence, why].filter(Boolean).join("; "))}</span>
+      {said !== "" && (
+        <span class="model-said" role={refusal === "" ? undefined : "alert"}>
+          {visible(said)}
+        </span>
       )}
     </li>
   );

@@ -11,12 +11,22 @@ const FATAL = 4;
 env.wasm.numThreads = 1;
 env.logLevel = "fatal";
 
-export const createSession: CreateSession = (model, settings = {}) =>
-  InferenceSession.create(model, {
-    ...settings,
-    executionProviders: ["wasm"],
-    logSeverityLevel: FATAL,
-  });
+/** A file of external data, by the path in the model. */
+export interface External {
+  readonly path: string;
+  readonly data: Uint8Array;
+}
+
+/** Returns a session maker for a model with external data. */
+export const sessionsWith =
+  (externalData: readonly External[]): CreateSession =>
+  (model, settings = {}) =>
+    InferenceSession.create(model, {
+      ...settings,
+      externalData,
+      executionProviders: ["wasm"],
+      logSeverityLevel: FATAL,
+    });
 
 /**
  * Loads the files of the runtime, which happens with the first session: that of the smallest model. Otherwise, the
@@ -31,7 +41,7 @@ export async function loadRuntime(): Promise<void> {
     outputs: { out: float },
   });
   try {
-    const session = await createSession(writeModel(model));
+    const session = await sessionsWith([])(writeModel(model));
     await session.release?.();
   } catch {
     throw new Error(NOT_LOADED);

@@ -3,11 +3,11 @@
 import { isTensorError, type Tensor } from "ndscatter";
 import {
   buildModel,
+  captureCalls,
   verifyModel,
   writeModel,
   type CreateSession,
   type NodeCall,
-  type VerifiedNode,
 } from "ndscatter/onnx";
 import { resolve } from "ndscatter/operators";
 import { readState } from "../document/read-state.ts";
@@ -17,15 +17,14 @@ import { defaultText } from "../values/schema.ts";
 import { sizeOf } from "../values/shape.ts";
 import type { State } from "../values/state.ts";
 import { textOf } from "../values/tensor-text.ts";
+import type { Run } from "./check-model.ts";
 import type { ShownNode } from "./messages.ts";
 
 /** Throws an error whose message is a sentence for the user if the page cannot show the call. */
-export async function shownNode(
-  { call, result, path, difference }: VerifiedNode,
-  createSession: CreateSession,
-): Promise<ShownNode> {
-  if (call === null) throw new Error(`The inputs of ${path} are unknown.`);
-  const { node, inputs } = call;
+export async function shownNode(run: Run, row: number): Promise<ShownNode> {
+  const { nodes, createSession } = run;
+  const { result, path, difference, verdict } = nodes[row];
+  const { node, inputs } = nodes[row].call ?? (await captured(run, path));
   const version = resolve(node);
   const { domain, op, opset = version.sinceVersion, attributes = {} } = node;
   const texts = Object.entries(attributes).flatMap(([name, value]) =>
@@ -46,13 +45,34 @@ export async function shownNode(
   }
   const crop = cropOf(base, given, difference?.at);
   if (crop === null) throw new Error(`The page cannot show a part of ${op} of ${domain}-${opset}.`);
-  const part = await runAgain(crop.state, createSession);
+  const isEqual = verdict === "equal";
+  const part = isEqual ? null : await runAgain(crop.state, createSession);
   const alone = part === null ? " The part alone does not differ." : "";
+  const again = isEqual ? "." : `, run again.${alone}`;
   const remarks = [
-    `${path} is too large to show, so this is a part of it, run again.${alone}`,
+    `${path} is too large to show, so this is a part of it${again}`,
     ...crop.remarks,
   ];
   return { state: crop.state, remarks, ...(part && { actual: textOf(part) }) };
+}
+
+/** Captures an equal node again, whose inputs were dropped, because the weights of many nodes would fill the memory. */
+async function captured(
+  { bytes, feeds, createSession, external }: Run,
+  path: string,
+): Promise<NodeCall> {
+  let problem: unknown = null;
+  try {
+    const options = { createSession, external, node: path };
+    for await (const one of captureCalls(bytes, feeds, options)) {
+      if (one.call !== null) return one.call;
+      ({ problem } = one);
+    }
+  } catch (error) {
+    // A large model may not fit in memory a second time.
+    problem = error instanceof Error ? error.message : error;
+  }
+  throw new Error(`its inputs were not kept, to save memory, and cannot be read again: ${problem}`);
 }
 
 /** Runs a part of a call in the runtime. Returns its result, or null if it is equal to the exact one. */

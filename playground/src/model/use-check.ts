@@ -1,7 +1,6 @@
 /** The state of a model's check: its progress, its result, and the node that the page shows. */
 
 import { useEffect, useRef, useState } from "preact/hooks";
-import { MODEL } from "../reading/file-kinds.ts";
 import { refusal } from "./holds.ts";
 import type { Checked, FoundCure, FromWorker, ShownNode } from "./messages.ts";
 import { startWorker, type Running } from "./start.ts";
@@ -12,13 +11,16 @@ export interface Check {
   readonly cure: FoundCure | null;
   /** The position of the node that the page shows, with remarks about what it shows; null before. */
   readonly shown: { readonly row: number; readonly remarks: readonly string[] } | null;
+  /** The node that cannot be shown, with the reason; null before. */
+  readonly refused: { readonly row: number; readonly sentence: string } | null;
   readonly problem: string | null;
   /** True while the worker keeps the nodes, so that the page can show them. */
   readonly isAlive: boolean;
 }
 
 const NOTHING: Check = {
-  ...{ progress: null, checked: null, cure: null, shown: null, problem: null, isAlive: false },
+  ...{ progress: null, checked: null, cure: null, shown: null, refused: null, problem: null },
+  isAlive: false,
 };
 
 const CURING: Check["progress"] = { sentence: "Looking for a cure", share: null };
@@ -50,7 +52,7 @@ export function useCheck(
     else if (message.is === "cured") change({ cure: message.cure, progress: null });
     else if (message.is === "shown") {
       const { row, shown } = message;
-      change({ shown: { row, remarks: shown.remarks }, problem: null });
+      change({ shown: { row, remarks: shown.remarks }, refused: null, problem: null });
       latest.current(shown);
     } else if (message.is === "checked") {
       const { checked } = message;
@@ -60,14 +62,14 @@ export function useCheck(
       const first = checked.rows.findIndex(({ verdict, canShow }) => WRONG.has(verdict) && canShow);
       if (first !== -1) running.current?.ask({ ask: "show", row: first });
       if (isWrong) running.current?.ask({ ask: "cure" });
-    } else fail(message.sentence);
+    } else if (message.row === undefined) fail(message.sentence);
+    else change({ refused: { row: message.row, sentence: message.sentence } });
   };
   const run = (): void => {
     end();
     isListed.current = false;
-    const { size = 0 } = files.find(({ name }) => MODEL.test(name)) ?? {};
-    const memory: unknown = Reflect.get(navigator, "deviceMemory");
-    const problem = refusal(size, typeof memory === "number" ? memory : undefined);
+    const size = files.reduce((sum, one) => sum + one.size, 0);
+    const problem = refusal(size, Reflect.get(navigator, "deviceMemory"));
     setCheck({ ...NOTHING, problem });
     if (problem !== null) return;
     change({ isAlive: true, progress: { sentence: "Loading the runtime", share: null } });

@@ -2,7 +2,7 @@
 
 import { check, cure, type Run } from "./check-model.ts";
 import type { FromWorker, ToWorker } from "./messages.ts";
-import { createSession, loadRuntime } from "./runtime.ts";
+import { loadRuntime } from "./runtime.ts";
 import { shownNode } from "./shown-node.ts";
 
 const tell = (message: FromWorker): void => postMessage(message);
@@ -24,17 +24,17 @@ let run: Run | null = null;
 async function answer(message: ToWorker): Promise<void> {
   if (message.ask === "check") {
     await loadRuntime();
-    run = await check(message.files, createSession, onProgress);
+    run = await check(message.files, onProgress);
     tell({ is: "checked", checked: run.checked });
   } else if (run !== null && message.ask === "show") {
     const { row } = message;
-    tell({ is: "shown", row, shown: await shownNode(run.nodes[row], createSession) });
-  } else if (run !== null) tell({ is: "cured", cure: await cure(run, createSession, onProgress) });
+    tell({ is: "shown", row, shown: await shownNode(run, row) });
+  } else if (run !== null) tell({ is: "cured", cure: await cure(run, onProgress) });
 }
 
 addEventListener("message", ({ data }: MessageEvent<ToWorker>) => {
   answer(data).catch((error: unknown) => {
     const sentence = error instanceof Error ? error.message : String(error);
-    tell({ is: "failed", sentence });
+    tell({ is: "failed", sentence, row: data.ask === "show" ? data.row : undefined });
   });
 });

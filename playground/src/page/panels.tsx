@@ -6,23 +6,17 @@ import type { ExamplesProps } from "../gallery/examples-dialog.tsx";
 import type { OpenProps } from "../reading/open-file.tsx";
 import type { Files } from "../reading/use-files.ts";
 import { later } from "../widgets/later.tsx";
-import type { Layout } from "../stage/layout.ts";
-import type { Windows } from "../stage/use-corners.ts";
+import type { Viewed } from "../stage/use-corners.ts";
 import type { Panel } from "../document/state.ts";
-import type { Session } from "../cells/session.ts";
-import type { ShareProps } from "../writing/share-panel.tsx";
 
 const Examples = later<ExamplesProps>(
   async () => (await import("../gallery/examples-dialog.tsx")).Examples,
 );
 const Open = later<OpenProps>(async () => (await import("../reading/open-file.tsx")).Open);
 const Help = later(async () => (await import("./help.tsx")).Help);
-const Share = later<ShareProps>(async () => (await import("../writing/share-panel.tsx")).Share);
+const Share = later<Viewed>(async () => (await import("../writing/share-panel.tsx")).Share);
 
-interface PanelsProps {
-  readonly session: Session;
-  readonly layout: Layout;
-  readonly windows: Windows;
+interface PanelsProps extends Viewed {
   readonly files: Files;
 }
 

@@ -12,21 +12,13 @@ import { useFiles } from "../reading/use-files.ts";
 import { FileDialog } from "../reading/file-dialog.tsx";
 import { WayInLine } from "../reading/way-in-line.tsx";
 import { Panels } from "./panels.tsx";
-import type { Layout } from "../stage/layout.ts";
-import type { Windows } from "../stage/use-corners.ts";
-import type { Session } from "../cells/session.ts";
+import type { Viewed } from "../stage/use-corners.ts";
 
 const ModelCheck = later<ModelCheckProps>(
   async () => (await import("../model/model-check.tsx")).ModelCheck,
 );
 
-interface TopProps {
-  readonly session: Session;
-  readonly layout: Layout;
-  readonly windows: Windows;
-}
-
-export function Top({ session, layout, windows }: TopProps): JSX.Element {
+export function Top({ session, layout, windows }: Viewed): JSX.Element {
   const files = useFiles(session);
   return (
     <>

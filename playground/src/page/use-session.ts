@@ -12,6 +12,7 @@ import { Store } from "../document/store.ts";
 import { verbOf } from "../stage/wiring.ts";
 import { isCall, textAbout } from "../document/suffix.ts";
 import type { Spot, TensorId } from "../values/spot.ts";
+import { useResolved } from "../widgets/resolved.ts";
 
 const NO_FIXES: readonly Fix[] = [];
 
@@ -154,15 +155,8 @@ const LISTENING = { capture: true, passive: true } as const;
 
 type Words = typeof import("../story/words.ts");
 
-/** Loads the descriptions of cells after the first picture; null until they are loaded. */
-function useWords(): Words | null {
-  const [words, setWords] = useState<Words | null>(null);
-  useEffect(() => {
-    // The picture can be seen without its descriptions.
-    void import("../story/words.ts").then(setWords, () => null);
-  }, []);
-  return words;
-}
+/** Loads the descriptions of cells after the first picture, which can be seen without them. */
+const useWords = (): Words | null => useResolved(null, () => import("../story/words.ts"));
 
 /** Describes the selected cell or the current step; returns null if the whole call should be described. */
 function describe(
@@ -192,26 +186,13 @@ function wholeOf(
   return { summary, route: words.routeOf(explanation), headline: summary[0] ?? "" };
 }
 
-/** The code that finds fixes is loaded with the first error. */
-function useFixes(call: CallView): readonly Fix[] {
-  const [found, setFound] = useState<{
-    readonly call: CallView;
-    readonly fixes: readonly Fix[];
-  } | null>(null);
-  useEffect(() => {
-    if (call.picture !== null) return;
-    let isLatest = true;
-    void import("../document/fixes.ts").then(
-      ({ fixesOf }) => isLatest && setFound({ call, fixes: fixesOf(call.state) }),
-      // The error is shown even if no fix is known.
-      () => null,
-    );
-    return () => {
-      isLatest = false;
-    };
-  }, [call]);
-  return found?.call === call ? found.fixes : NO_FIXES;
-}
+/** The code that finds fixes is loaded with the first error, which is shown even if no fix is known. */
+const useFixes = (call: CallView): readonly Fix[] =>
+  useResolved(call, () =>
+    call.picture === null
+      ? import("../document/fixes.ts").then(({ fixesOf }) => fixesOf(call.state))
+      : null,
+  ) ?? NO_FIXES;
 
 /** Returns the drag handler, which moves the player to the element under the pointer. */
 function useScrub(

@@ -2,8 +2,7 @@
 
 import { DTYPES, isDType, type DType } from "ndscatter";
 import { printShape } from "ndscatter/operators";
-import type { Argument, Call, Value, Word, Wrong } from "./literals.ts";
-import { wordOf } from "./literals.ts";
+import { wordOf, type Argument, type Call, type Value, type Word, type Wrong } from "./literals.ts";
 import { parseScalar } from "../values/scalar-text.ts";
 import { checkShape } from "../values/limits.ts";
 import { sizeOf } from "../values/shape.ts";

@@ -1,6 +1,6 @@
 /** Builds the command line that explains a call larger than the page can show. */
 
-import { BIN, MODEL } from "./file-kinds.ts";
+import { MODEL, TENSOR } from "./file-kinds.ts";
 import type { State } from "../values/state.ts";
 
 /** Quotes a shell argument. */
@@ -20,17 +20,14 @@ export function commandOf(
   const model = names.find((name) => MODEL.test(name));
   // The command names an array in an archive without its extension, such as `x.npz/ids`.
   const rest = names
-    .filter((name) => name !== model && !BIN.test(name))
+    .filter((name) => TENSOR.test(name))
     .map((name) => name.replace(/(\.npz\/.*)\.npy$/i, "$1"));
-  const settings =
-    model === undefined
-      ? [
-          ...(domain === "ai.onnx" ? [] : ["--domain", domain]),
-          "--opset",
-          String(opset),
-          ...Object.entries(attributes).flatMap(([name, text]) => ["--attr", `${name}=${text}`]),
-        ].map((word) => (word.startsWith("--") ? word : quoted(word)))
-      : [];
-  const target = model ?? op;
-  return ["npx ndscatter explain", quoted(target), ...settings, ...rest.map(quoted)].join(" ");
+  const attribute = ([name, text]: readonly [string, string]): string => quoted(`${name}=${text}`);
+  const settings = [
+    ...(domain === "ai.onnx" ? [] : [`--domain ${domain}`]),
+    `--opset ${opset}`,
+    ...Object.entries(attributes).map((one) => `--attr ${attribute(one)}`),
+  ];
+  const own = model === undefined ? [op, ...settings] : [quoted(model)];
+  return ["npx ndscatter explain", ...own, ...rest.map(quoted)].join(" ");
 }

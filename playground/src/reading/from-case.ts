@@ -4,7 +4,7 @@
  */
 
 import { resolve } from "ndscatter/operators";
-import { BIN, MODEL, TENSOR } from "./file-kinds.ts";
+import { lastOf, MODEL, TENSOR } from "./file-kinds.ts";
 import {
   fromFile,
   isZerosRemark,
@@ -16,8 +16,6 @@ import { assigned, withAssignment, type NamedTensor } from "./named.ts";
 import type { NamedFile } from "./npz.ts";
 import type { TensorText } from "../values/state.ts";
 
-const lastOf = (name: string): string => name.replace(/^.*[/\\]/s, "");
-
 /** The name of the runtime's first output. All operators on the page have one output. */
 const RUNTIME = "runtime.0";
 
@@ -28,10 +26,9 @@ const RUNTIME = "runtime.0";
 export async function fromCase(files: readonly NamedFile[]): Promise<FileContent> {
   const model = files.find(({ name }) => MODEL.test(name));
   if (model === undefined) return { error: "the files do not include a model" };
-  const bin = files.find(({ name }) => BIN.test(name));
   const { tensors, remarks } = await tensorsOf(files);
   const given = new CaseTensors(tensors, lastOf(model.name).replace(MODEL, ""));
-  const content = await fromFile(lastOf(model.name), model.bytes, bin?.bytes, given);
+  const content = await fromFile(lastOf(model.name), model.bytes, files, given);
   if ("error" in content) return content;
   const isOnly = content.choices.length === 1;
   const choices = content.choices.map((choice) => {
@@ -87,7 +84,7 @@ class CaseTensors {
 
   /** Returns the runtime's output, written by `ndscatter capture` or part of an ONNX test folder. */
   output(): TensorText | undefined {
-    return this.take(({ name }) => name === RUNTIME || name === "output_0");
+    return this.take(isOutput);
   }
 
   take(isIt: (one: NamedTensor) => boolean): TensorText | undefined {

@@ -9,6 +9,9 @@ import {
 } from "ndscatter";
 import { roleOf, resolve } from "ndscatter/operators";
 import type { Model, NodeIndex, Place, PlacedNode } from "ndscatter/onnx";
+import { BIN } from "./file-kinds.ts";
+import { readerOf } from "./external.ts";
+import type { NamedFile } from "./npz.ts";
 import { printNames } from "../values/names.ts";
 import { checkShape } from "../values/limits.ts";
 import { readState } from "../document/read-state.ts";
@@ -45,13 +48,13 @@ const ENDINGS = [".npy", ".pb", ".onnx", ".xml"];
 
 /**
  * Reads a file according to its extension. The function never throws, even if the file is damaged. The model readers
- * are loaded with the first model. `bin` is the `.bin` file that belongs to an `.xml` file. `given` holds tensors for
- * named model values, in addition to the model's constants.
+ * are loaded with the first model. `files` may hold the data of the model: the `.bin` file of an `.xml` file, or external
+ * data. `given` holds tensors for named model values, in addition to the model's constants.
  */
 export async function fromFile(
   name: string,
   bytes: Uint8Array,
-  bin?: Uint8Array,
+  files: readonly NamedFile[] = [],
   given: Given = new Map(),
 ): Promise<FileContent> {
   const ending = /\.[^.]*$/.exec(name.toLowerCase())?.[0] ?? "";
@@ -62,11 +65,13 @@ export async function fromFile(
     const { readNpy } = await import("ndscatter/npy");
     return attempt(() => tensorOf(name, textOf(readNpy(bytes), name)));
   }
-  const files = await import("./model-files.ts");
+  const tools = await import("./model-files.ts");
   return attempt(() => {
-    if (ending === ".pb") return tensorOf(name, textOf(files.readTensor(bytes), name));
-    const model = ending === ".onnx" ? files.readModel(bytes) : files.readIR(bytes, bin);
-    return nodesOf(model, files, given);
+    if (ending === ".pb") return tensorOf(name, textOf(tools.readTensor(bytes), name));
+    if (ending === ".onnx")
+      return nodesOf(tools.readModel(bytes, { external: readerOf(files) }), tools, given);
+    const bin = files.find((one) => BIN.test(one.name))?.bytes;
+    return nodesOf(tools.readIR(bytes, bin), tools, given);
   });
 }
 

@@ -4,8 +4,7 @@ import { resolve } from "ndscatter/operators";
 import type { JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import { withOperator } from "../document/with-operator.ts";
-import { operatorGroups } from "../values/schema.ts";
-import { newestOf } from "../values/schema.ts";
+import { newestOf, operatorGroups } from "../values/schema.ts";
 import type { State } from "../values/state.ts";
 import {
   assigned,

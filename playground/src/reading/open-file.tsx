@@ -16,7 +16,7 @@ const TAKES: readonly (readonly [what: string, sentence: string])[] = [
   ],
   [
     ".onnx, .xml with .bin",
-    "A model that contains a scatter or gather. Tensor files opened with the model become the model's inputs. The page can run an ONNX model, and compare every scatter and gather with the exact result.",
+    "A model that contains a scatter or gather. Tensor files opened with the model become the model's inputs; external data is opened with the model too. The page can run an ONNX model, and compare every scatter and gather with the exact result.",
   ],
   ["a folder", "A test case: written by ndscatter capture, or an ONNX test folder."],
   [
@@ -60,7 +60,8 @@ export interface OfferedProps {
   readonly inputs: readonly string[];
 }
 
-export function Offered({ offer, isNothing, files, state, inputs }: OfferedProps): JSX.Element {
+export function Offered(props: OfferedProps): JSX.Element {
+  const { offer, isNothing, files, state } = props;
   const { remarks, tensors = [], choices, command } = offer;
   return (
     <>
@@ -69,7 +70,7 @@ export function Offered({ offer, isNothing, files, state, inputs }: OfferedProps
       ))}
       {offer.model !== null && <RunModel model={offer.model} files={files} />}
       {tensors.length > 1 && <MatchForm tensors={tensors} state={state} onTake={files.takeState} />}
-      {choices.length > 0 && <Choices offer={offer} inputs={inputs} onTake={files.take} />}
+      {choices.length > 0 && <Choices {...props} />}
       {command !== undefined && <Command line={command} />}
       {isNothing && (
         <p>Open tensors as .npy, .npz or .pb files, or a model with a scatter or gather.</p>
@@ -114,20 +115,14 @@ function Command({ line }: { readonly line: string }): JSX.Element {
   );
 }
 
-interface ChoicesProps {
-  readonly offer: ModelOffer;
-  readonly inputs: readonly string[];
-  readonly onTake: Files["take"];
-}
-
-function Choices({ offer, inputs, onTake }: ChoicesProps): JSX.Element {
+function Choices({ offer, inputs, files }: Omit<OfferedProps, "isNothing">): JSX.Element {
   const { choices, remarks } = offer;
   return (
     <ul class="choices">
       {choices.map((choice, number) => (
         <li key={number}>
           {choice.kind === "node" ? (
-            <button type="button" onClick={() => onTake(choice, 0, remarks)}>
+            <button type="button" onClick={() => files.take(choice, 0, remarks)}>
               {choice.title}
             </button>
           ) : (
@@ -136,11 +131,15 @@ function Choices({ offer, inputs, onTake }: ChoicesProps): JSX.Element {
                 {choice.input.dtype} [{choice.input.shape.join(", ")}] is for
               </p>
               {inputs.map((name, position) => (
-                <button type="button" key={name} onClick={() => onTake(choice, position, remarks)}>
+                <button
+                  type="button"
+                  key={name}
+                  onClick={() => files.take(choice, position, remarks)}
+                >
                   {name}
                 </button>
               ))}
-              <button type="button" onClick={() => onTake(choice, "actual", remarks)}>
+              <button type="button" onClick={() => files.take(choice, "actual", remarks)}>
                 another runtime's output
               </button>
             </>

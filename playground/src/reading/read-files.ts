@@ -5,7 +5,7 @@
 
 import type { State } from "../values/state.ts";
 import { commandOf } from "./command.ts";
-import { areTensors, BIN, isCase, MOST_BYTES, TENSOR } from "./file-kinds.ts";
+import { areTensors, isCase, MOST_BYTES, TENSOR } from "./file-kinds.ts";
 import type { FileChoice, FileContent } from "./from-file.ts";
 import type { NamedTensor } from "./named.ts";
 import { unpacked } from "./npz.ts";
@@ -45,21 +45,17 @@ export async function readOpened(opened: Opened): Promise<Read> {
   }
 }
 
-/** Reads a model with its tensors, several tensors, or a single file with its `.bin` file. */
+/** Reads a model with its tensors and its data, several tensors, or a single file. */
 async function offerOfFiles(files: readonly File[], state: State): Promise<Read> {
-  const bin = files.find(({ name }) => BIN.test(name));
-  const file = files.find((one) => one !== bin) ?? bin;
+  const [file] = files;
   if (file === undefined) return null;
   const names = files.map(({ name }) => name);
-  const isOfMany = isCase(names) || areTensors(names);
-  const others = files.filter((one) => one !== bin).length;
-  if (!isOfMany && others > 1) {
+  if (files.length > 1 && !isCase(names) && !areTensors(names)) {
     return {
-      error: `The page accepts one model with tensors (.npy, .npz, .pb) for its inputs, or only tensors; got ${names.slice(0, 5).join(", ")}${names.length > 5 ? " …" : ""}.`,
+      error: `The page accepts one model with its data and tensors (.npy, .npz, .pb) for its inputs, or only tensors; got ${names.slice(0, 5).join(", ")}${names.length > 5 ? " …" : ""}.`,
     };
   }
-  const taken = isOfMany ? files : [file, ...(bin === undefined ? [] : [bin])];
-  const large = taken.find(({ size }) => size > MOST_BYTES);
+  const large = files.find(({ size }) => size > MOST_BYTES);
   if (large !== undefined) {
     const sentence = `${large.name} has ${large.size.toLocaleString("en")} bytes; the page reads up to ${MOST_BYTES.toLocaleString("en")}.`;
     return {
@@ -69,7 +65,7 @@ async function offerOfFiles(files: readonly File[], state: State): Promise<Read>
       command: commandOf(names, state),
     };
   }
-  const found = await contentOf(taken, state);
+  const found = await contentOf(files, state);
   return "error" in found ? found : { name: nameOf(files, file), ...found };
 }
 
@@ -98,10 +94,10 @@ async function contentOf(
     if (tensors.length === 0) return { error: remarks.join("; ") };
     return { choices: [], tensors, remarks };
   }
-  const [first, bin] = named;
+  const [first] = named;
   if (first === undefined) return { error: `${files[0].name} contains no arrays` };
   const { fromFile } = await import("./from-file.ts");
-  return withCommand(await fromFile(first.name, first.bytes, bin?.bytes), named, state);
+  return withCommand(await fromFile(first.name, first.bytes), named, state);
 }
 
 /** Returns a model's content, with a command line if one of its tensors is too large for the page. */

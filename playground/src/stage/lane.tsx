@@ -20,7 +20,8 @@ export const TensorLane = memo<LaneProps>((props) => {
       aria-label={name}
       data-tensor={id}
     >
-      <header>
+      {/* A screen reader can skip a group. It comes before the table because the focus moves in the visible order. */}
+      <header {...(edits !== null && !isShort(head) && groupOf(name))}>
         {isShort(head) ? (
           <ShortLines {...props} head={head} />
         ) : (
@@ -35,6 +36,9 @@ export const TensorLane = memo<LaneProps>((props) => {
     </section>
   );
 });
+
+const groupOf = (name: string) =>
+  ({ role: "group", "aria-label": `${name}: type and shape` }) as const;
 
 /** The header for a small stage, where one button opens all edits of a tensor. */
 function ShortLines(props: LaneProps & { readonly head: ShortHead }): JSX.Element {

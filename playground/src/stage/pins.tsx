@@ -3,12 +3,11 @@
 import type { JSX } from "preact";
 import { useCallback, useEffect, useState } from "preact/hooks";
 import { printShape } from "ndscatter/operators";
-import { tableWidthOf, type Lane, type Layout } from "./layout.ts";
+import { tableWidthOf, type Lane } from "./layout.ts";
 import { coordinatesOf } from "../values/shape.ts";
-import type { Windows } from "./use-corners.ts";
+import type { Viewed } from "./use-corners.ts";
 import type { Pin } from "./lane-props.ts";
 import { laneProps } from "./lanes.ts";
-import type { Session } from "../cells/session.ts";
 import { elementOf, Sheet } from "./sheet.tsx";
 
 export interface Pins {
@@ -57,10 +56,7 @@ export function matrixAt(lane: Lane, row: number): number | null {
   return lane.isWindow && lane.shape.length > 2 && height > 0 ? Math.floor(row / height) : null;
 }
 
-interface PinnedProps {
-  readonly session: Session;
-  readonly layout: Layout;
-  readonly windows: Windows;
+interface PinnedProps extends Viewed {
   readonly pinned: Pins;
 }
 

@@ -7,7 +7,7 @@ import { Fragment, type JSX } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { crossingsOf, heightOf, MINIMAP, type Lane, type Layout, type Room } from "./layout.ts";
 import { HEADS } from "./metrics.ts";
-import { ORIGIN, type Windows } from "./use-corners.ts";
+import { ORIGIN, type Viewed } from "./use-corners.ts";
 import { Bus, Chips, Marks, Wires } from "./gutter.tsx";
 import { TensorLane } from "./lane.tsx";
 import { Bubble, Frame } from "./frame.tsx";
@@ -19,10 +19,7 @@ import { cellId, type Spot } from "../values/spot.ts";
 import { NO_WIRING, wiringOf, type Wiring } from "./wiring.ts";
 import { MOST_WIRES } from "./wires.ts";
 
-interface StageProps {
-  readonly session: Session;
-  readonly layout: Layout;
-  readonly windows: Windows;
+interface StageProps extends Viewed {
   onText(id: number): void;
   onPin(pin: Pin): void;
 }

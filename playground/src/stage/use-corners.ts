@@ -2,6 +2,7 @@
 
 import { useCallback, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Corner, Lane, Layout } from "./layout.ts";
+import type { Session } from "../cells/session.ts";
 import type { TensorId } from "../values/spot.ts";
 
 export const ORIGIN: Corner = { row: 0, column: 0 };
@@ -16,6 +17,13 @@ export interface Windows {
    * because a table that moves is redrawn. The tensor `kept` keeps its position while other tables follow.
    */
   onReveal(id: TensorId, element: number, kept?: TensorId | null): void;
+}
+
+/** What the page shows: a call, and where its tensors are drawn. */
+export interface Viewed {
+  readonly session: Session;
+  readonly layout: Layout;
+  readonly windows: Windows;
 }
 
 /** Returns the window positions of large tensors. `call` changes when another call is shown. */

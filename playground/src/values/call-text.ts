@@ -4,7 +4,8 @@
  *     ai.onnx/ScatterND/18;reduction=add;float32:4,2:0*8;int64:2,1:1,3;float32:2,2:1,2,3,4
  *
  * The operator is followed by its attributes and inputs. Each input has a data type, a shape and values; an omitted
- * input is written as `-`. Repeated values are abbreviated, so `0*8` means eight zeros. Characters with a meaning in
+ * input is written as `-`. Repeated values are abbreviated, so `0*8` means eight zeros. A part of a larger tensor ends
+ * with the numbers of its rows there, such as `:7,1250000-1250002`. Characters with a meaning in
  * this format are percent-encoded as UTF-8. An unpaired surrogate, which UTF-8 cannot encode, is written as `%uD800`.
  */
 
@@ -22,7 +23,7 @@ export function printCall({ domain, op, opset, attributes, inputs }: State): str
 
 export function printInput(input: TensorText | null): string {
   if (input === null) return "-";
-  const { dtype, shape, values } = input;
+  const { dtype, shape, values, rows = [] } = input;
   const runs: string[] = [];
   for (let at = 0; at < values.length;) {
     let end = at + 1;
@@ -36,7 +37,29 @@ export function printInput(input: TensorText | null): string {
     else for (let i = 0; i < count; i++) runs.push(text);
     at = end;
   }
-  return `${dtype}:${shape.join(",")}:${runs.join(",")}`;
+  const numbers = rows.length === shape[0] && rows.length > 0 ? `:${printRows(rows)}` : "";
+  return `${dtype}:${shape.join(",")}:${runs.join(",")}${numbers}`;
+}
+
+/** Abbreviates consecutive numbers as a range. */
+function printRows(rows: readonly number[]): string {
+  const starts = rows.flatMap((row, at) => (at > 0 && row === rows[at - 1] + 1 ? [] : [at]));
+  return starts
+    .map((at, run) => [rows[at], rows[(starts[run + 1] ?? rows.length) - 1]])
+    .map(([first, last]) => (first === last ? String(first) : `${first}-${last}`))
+    .join(",");
+}
+
+function parseRows(text: string, count: number): number[] {
+  const ranges = text.split(",").map((run) => run.split("-").map(parseSize));
+  const all = ranges.reduce((sum, [first, last = first]) => sum + Math.max(last - first + 1, 0), 0);
+  // The numbers are counted before the list is allocated.
+  if (all !== count || ranges.some((run) => run.length > 2 || (run[1] ?? run[0]) < run[0])) {
+    throw wrong(`${quote(text)} does not number ${count} rows`);
+  }
+  return ranges.flatMap(([first, last = first]) =>
+    Array.from({ length: last - first + 1 }, (_, at) => first + at),
+  );
 }
 
 /** Parses the output of `printCall`. Throws a `TensorError` for any other text. */
@@ -78,7 +101,7 @@ function parseAttribute(part: string): readonly [string, string] {
 
 export function parseInput(part: string): TensorText | null {
   if (part === "-") return null;
-  const [dtype, dims, list, ...more] = part.split(":");
+  const [dtype, dims, list, rows, ...more] = part.split(":");
   if (list === undefined || more.length > 0) {
     throw wrong(
       `an input is a data type, a shape and values with colons between them, not ${quote(part)}`,
@@ -104,7 +127,8 @@ export function parseInput(part: string): TensorText | null {
       `the shape ${printShape(shape)} needs ${size} values, but the link has ${values.length}`,
     );
   }
-  return { dtype, shape, values };
+  if (rows === undefined) return { dtype, shape, values };
+  return { dtype, shape, values, rows: parseRows(rows, shape[0] ?? 0) };
 }
 
 function parseSize(text: string): number {

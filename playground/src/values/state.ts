@@ -18,6 +18,6 @@ export interface TensorText {
   readonly dtype: DType;
   readonly shape: readonly number[];
   readonly values: readonly string[];
-  /** The numbers along the first axis in a larger tensor of which this is a part. Links do not contain them. */
+  /** The numbers along the first axis in a larger tensor of which this is a part. */
   readonly rows?: readonly number[] | undefined;
 }

@@ -24,6 +24,7 @@ export {
   rowsOf,
   sentenceOf,
   sideBySide,
+  type Given,
   type SideBySide,
 } from "./side-by-side.ts";
 export { sidePicture } from "./side-picture.ts";

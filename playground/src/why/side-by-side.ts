@@ -34,7 +34,7 @@ export interface SideBySide {
   readonly differing: readonly number[];
 }
 
-interface Given {
+export interface Given {
   readonly state: State;
   readonly explanation: Explanation | null;
   readonly comparison: Comparison;

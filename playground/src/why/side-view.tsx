@@ -3,30 +3,23 @@
  * ready to share.
  */
 
-import type { DialectId, Explanation } from "ndscatter";
+import type { DialectId } from "ndscatter";
 import type { JSX } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
-import type { State } from "../values/state.ts";
 import { coordinatesOf } from "../values/shape.ts";
 import { isDark } from "../widgets/theme.tsx";
-import { usePacked } from "../writing/use-packed.ts";
+import { usePacked } from "../writing/link.ts";
 import { copyPicture, copyText, savePicture } from "../writing/save.ts";
 import {
   isDialect,
   rowsOf,
   sideBySide,
   sidePicture,
-  type Comparison,
-  type Rules,
+  type Given,
   type SideBySide,
 } from "./on-demand.ts";
 
-interface SideViewProps {
-  readonly state: State;
-  readonly explanation: Explanation | null;
-  readonly comparison: Comparison;
-  readonly rules: Rules;
-  readonly beside: DialectId | null;
+interface SideViewProps extends Given {
   /** The part of a URL after `#` that opens this comparison. */
   readonly hash: string;
   onBeside(id: DialectId): void;

@@ -65,7 +65,7 @@ interface Found {
 }
 
 /** The values that the panel draws, and the functions that its form calls. */
-interface Why {
+export interface Why {
   /** The system next to the user's output and the exact output. */
   readonly beside: DialectId | null;
   onBeside(id: DialectId): void;

@@ -3,15 +3,13 @@
 import type { JSX } from "preact";
 import { useRef } from "preact/hooks";
 import { fromFile } from "../reading/from-file.ts";
-import type { TensorText } from "../values/state.ts";
+import type { Why } from "./use-why.ts";
 
-interface ActualFormProps {
+interface ActualFormProps extends Pick<
+  Why,
+  "hasSource" | "onText" | "onFile" | "onRefusal" | "onClear"
+> {
   readonly error: string | null;
-  readonly hasSource: boolean;
-  onText(text: string): void;
-  onFile(input: TensorText): void;
-  onRefusal(sentence: string): void;
-  onClear(): void;
 }
 
 export function ActualForm(props: ActualFormProps): JSX.Element {

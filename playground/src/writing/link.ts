@@ -1,6 +1,7 @@
 /** Writes shared links: compressed (`document/packed.ts` decompresses them), with their length, and as a frame. */
 
 import { PREFIX } from "../document/packed.ts";
+import { useResolved } from "../widgets/resolved.ts";
 
 /**
  * The maximum length of an uncompressed shared link, in characters. Readers can understand an uncompressed link and
@@ -20,6 +21,12 @@ export async function packed(hash: string): Promise<string> {
   const link = PREFIX + letters;
   return link.length < hash.length ? link : hash;
 }
+
+/**
+ * Returns the shorter form of a link, or the link itself until it is compressed or if it cannot be. Both forms of the
+ * link open the same call.
+ */
+export const usePacked = (hash: string): string => useResolved(hash, () => packed(hash)) ?? hash;
 
 /**
  * The maximum link length that servers and chats accept, in characters; nginx refuses request lines longer than 8 kB.

@@ -2,28 +2,19 @@
 
 import type { JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
-import type { Session } from "../cells/session.ts";
 import { toHash } from "../document/hash.ts";
-import type { Layout } from "../stage/layout.ts";
-import type { Windows } from "../stage/use-corners.ts";
+import type { Viewed } from "../stage/use-corners.ts";
 import type { State } from "../values/state.ts";
 import { isDark } from "../widgets/theme.tsx";
 import { asMarkdown } from "./as-markdown.ts";
 import { asNumPy } from "./as-numpy.ts";
 import { asPyTorch } from "./as-pytorch.ts";
 import { asTypeScript } from "./as-typescript.ts";
-import { embedCode, linkRemark } from "./link.ts";
+import { embedCode, linkRemark, usePacked } from "./link.ts";
 import { LONGEST_QUESTION, withQuestion } from "../document/question.ts";
-import { usePacked } from "./use-packed.ts";
 import { copyPicture, copyText, savePicture } from "./save.ts";
 import { sceneOf } from "./scene-of.ts";
 import { toSVG } from "./svg.ts";
-
-export interface ShareProps {
-  readonly session: Session;
-  readonly layout: Layout;
-  readonly windows: Windows;
-}
 
 interface Kind {
   readonly name: string;
@@ -47,7 +38,7 @@ const KINDS: readonly Kind[] = [
   { name: "PyTorch", print: asPyTorch },
 ];
 
-export function Share(props: ShareProps): JSX.Element {
+export function Share(props: Viewed): JSX.Element {
   const { state } = props.session;
   const [kind, setKind] = useState<Kind>(LINK);
   const [remark, setRemark] = useState("");
@@ -124,11 +115,12 @@ const Question = ({ text, onText }: QuestionProps): JSX.Element => (
   </label>
 );
 
-interface PicturesProps extends ShareProps {
-  onRemark(remark: string): void;
-}
-
-function Pictures({ session, layout, windows, onRemark }: PicturesProps): JSX.Element {
+function Pictures({
+  session,
+  layout,
+  windows,
+  onRemark,
+}: Viewed & { onRemark(remark: string): void }): JSX.Element {
   const { state } = session;
   const theme = isDark() ? "dark" : "light";
   const name = `${state.op}-${state.opset}`;

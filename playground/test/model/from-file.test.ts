@@ -25,7 +25,7 @@ async function contentOf(
   bytes: Uint8Array,
   bin?: Uint8Array,
 ): Promise<Exclude<FileContent, { error: string }>> {
-  const found = await fromFile(name, bytes, bin);
+  const found = await fromFile(name, bytes, bin && [{ name: "model.bin", bytes: bin }]);
   assert.ok("choices" in found, "error" in found ? found.error : "");
   return found;
 }

@@ -5,6 +5,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { fromHash, toHash } from "../../src/document/hash.ts";
 import type { State } from "../../src/values/state.ts";
+import { stateOf } from "../support/states.ts";
 import { states } from "./states.ts";
 import { anyText } from "../support/any-text.ts";
 
@@ -27,6 +28,13 @@ test("a link can be read", () => {
   assert.deepEqual(fromHash(`#${hash}`), { state: SMALL });
   // A program may encode the link once more.
   assert.deepEqual(fromHash(`#${encodeURIComponent(hash)}`), { state: SMALL });
+});
+
+test("a part of a larger tensor keeps the numbers of its rows", () => {
+  const hash = "ai.onnx/GatherND/13;int32:6:0*6:3,1250000-1250002,9,8;int64:1:0";
+  const state = stateOf(hash);
+  assert.deepEqual(state.inputs[0]?.rows, [3, 1_250_000, 1_250_001, 1_250_002, 9, 8]);
+  assert.equal(toHash(state), hash);
 });
 
 test("every state comes back from its link, which needs no escaping", () => {
@@ -71,6 +79,9 @@ const REFUSED: readonly (readonly [hash: string, sentence: RegExp])[] = [
   ["ai.onnx/GatherND/13;int32:300,300:0*90000;int64:1:0", /up to 20,000 elements/],
   ["ai.onnx/GatherND/13;int32:0,99999999:;int64:1:0", /up to 20,000 lists/],
   ["ai.onnx/GatherND/13;int32:1,1,1,1,1,1:5;int64:1:0", /up to 5 axes/],
+  ["ai.onnx/GatherND/13;int32:2:5,5:7-5,1-5;int64:1:0", /"7-5,1-5" does not number 2 rows/],
+  ["ai.onnx/GatherND/13;int32:2:5,5:0-999999999999999;int64:1:0", /does not number 2 rows/],
+  ["ai.onnx/GatherND/13;int32:2:5,5:7,-1;int64:1:0", /"" is not a size/],
   ["ai.onnx/GatherND/13;int32:1:%ff;int64:1:0", /"%ff" is not text in UTF-8/],
 ];
 

@@ -31,6 +31,14 @@ export const tensorTexts = (
     return list.map((elements) => ({ dtype, shape, values: elements }));
   });
 
+/** Any tensor, as a part of a larger one. */
+const parts = tensorTexts().chain((text) => {
+  const [length = 0] = text.shape;
+  const row = fc.oneof(fc.nat(4), fc.nat({ max: 999_999_999_999_999 }));
+  const rows = fc.array(row, { minLength: length, maxLength: length });
+  return length === 0 ? fc.constant(text) : rows.map((numbers) => ({ ...text, rows: numbers }));
+});
+
 const attributesOf = (version: OperatorVersion): fc.Arbitrary<Record<string, string>> =>
   fc
     .tuple(
@@ -59,6 +67,7 @@ export const states: fc.Arbitrary<State> = versions.chain((version) => {
       fc.oneof(
         tensorTexts(fc.constantFrom(...dtypesOf(version, schema)), fc.constantFrom("0", "1", "-1")),
         tensorTexts(),
+        parts,
       ),
       { nil: null, freq: 8 },
     ),

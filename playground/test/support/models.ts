@@ -8,6 +8,8 @@ import {
   type Graph,
   type ModelNodeSpec,
 } from "ndscatter/onnx";
+import { bytes, file, text } from "../../../test/support/onnx-encoder.ts";
+import { external, head, initializer, MODEL, TENSOR } from "../../../test/support/onnx-parts.ts";
 
 const floats = { dtype: "float32", shape: [4] } as const;
 
@@ -120,6 +122,14 @@ export const heavyModel = (bytes: number): Uint8Array => {
     ...{ table, rows: CONSTANTS.rows },
   });
 };
+
+/** A gather of one element, whose index is in another file. */
+export function farModel(location: string): Uint8Array {
+  const take = { op: "Gather", name: "take", inputs: ["data", "far"], outputs: ["taken"] };
+  const far = initializer(head("int64", 1), text(TENSOR.name, "far"), external({ location }));
+  // Concatenated messages are one message with the fields of both.
+  return file(modelOf([take], {}), bytes(MODEL.graph, far));
+}
 
 /** A model without scatters and gathers. */
 export const plainModel = (): Uint8Array =>
