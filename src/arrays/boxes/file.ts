@@ -112,7 +112,7 @@ export function placeError(error: unknown): unknown {
 /** Creates an empty file unless the path exists. Links are not followed, so no other file can be changed. */
 export const makeEmpty = (file: string): Promise<void> =>
   files.writeFile(file, "", { flag: "wx" }).catch((error: unknown) => {
-    if (!isCode(error, "EEXIST")) throw error;
+    if (!isCode(error, "EEXIST")) throw withPath(error, file);
   });
 
 export function closeFile(handle: OpenFile): Promise<void> {

@@ -14,6 +14,7 @@ import * as path from "node:path";
 import { printCount } from "../../../core/foreign.ts";
 import { malformed, TensorError } from "../../../core/errors.ts";
 import {
+  inFile,
   isCode,
   isThere,
   isUrl,
@@ -164,7 +165,7 @@ export async function giveUpClaim(array: string, { id, chunks }: Claim): Promise
     const file = inStaging(array, PARTIAL);
     const temporary = temporaryOf(file);
     // A link at the path is replaced, not followed.
-    await fs.writeFile(temporary, text, { flag: "wx" });
+    await inFile(temporary, fs.writeFile(temporary, text, { flag: "wx" }));
     await fs.rename(temporary, file).catch(async (error: unknown) => {
       // Another process has written the mark and removed all other files.
       if (!isCode(error, "ENOENT") || !(await isThere(file))) throw error;

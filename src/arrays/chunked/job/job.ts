@@ -17,7 +17,7 @@
 import * as fs from "node:fs/promises";
 import * as path from "node:path";
 import { randomBytes } from "node:crypto";
-import { findText, isCode, isThere, placeError } from "../../boxes/file.ts";
+import { findText, inFile, isCode, isThere, placeError } from "../../boxes/file.ts";
 import type { Guard } from "../../boxes/array.ts";
 import { isTensorError, TensorError, oneOf } from "../../../core/errors.ts";
 import { CHUNKED } from "../../../core/limits.ts";
@@ -243,7 +243,7 @@ export async function writeBad(
   );
   const file = `${fileOf.task(job, FOLDERS[stage], task)}.bad`;
   const temporary = `${file}.${randomBytes(6).toString("hex")}.tmp`;
-  await fs.writeFile(temporary, text);
+  await inFile(temporary, fs.writeFile(temporary, text));
   await fs.rename(temporary, file);
 }
 

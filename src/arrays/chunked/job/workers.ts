@@ -8,6 +8,7 @@ import * as fs from "node:fs/promises";
 import * as path from "node:path";
 import { randomBytes } from "node:crypto";
 import { constants } from "node:fs";
+import { inFile } from "../../boxes/file.ts";
 import { CHUNKED } from "../../../core/limits.ts";
 import { checkJob, WORKERS, type Job } from "./job.ts";
 import { HOST } from "./temporary.ts";
@@ -220,7 +221,7 @@ export class Presence {
     const flags = O_CREAT | O_NOFOLLOW | O_TRUNC | O_WRONLY;
     const file = path.join(place, this.#name);
     // The record is renamed into place, so that readers never see an incomplete record.
-    await fs.writeFile(`${file}.tmp`, JSON.stringify(record), { flag: flags });
+    await inFile(file, fs.writeFile(`${file}.tmp`, JSON.stringify(record), { flag: flags }));
     await fs.rename(`${file}.tmp`, file);
   }
 

@@ -290,7 +290,7 @@ class FileStaging implements Staging {
     if (stat.size <= FILES.short) {
       // Small files are read and written, because the system's copy function takes 9 calls, and syncing takes another
       // 3.
-      const bytes = await ifThere(() => files.readFile(source));
+      const bytes = await ifThere(() => inFile(source, files.readFile(source)));
       if (bytes === null) return false;
       await this.put(name, [bytes]);
       return true;
