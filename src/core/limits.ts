@@ -194,11 +194,12 @@ export const CHUNKED = {
   group: 64,
   groups: 16,
   /**
-   * Bytes that take as long to read as a read takes to begin. A gather reads the bytes between two rows if they are
-   * fewer, and whole chunks if it needs at least one row in every span of this size. 2,000 rows of 1 kB of 409 MB take
-   * 4 ms from memory and 144 ms from a disk; with 65,536, 6 and 203 ms; with 0, 4 and 228 ms.
+   * A gather reads whole chunks if every span of so many bytes has a wanted row (`sparse` for encoded chunks, as the
+   * lists of a row take up to 200 bytes), and the bytes between two rows if they are fewer than `gap`. 2,000 rows of 1 kB
+   * of 409 MB take 4 ms from memory and 144 ms from a disk; with 65,536, 6 and 203 ms; with 0, 4 and 228 ms.
    */
   gap: 16_384,
+  sparse: 4096,
   /** Maximum entries of a folder of task files. A job can be resumed only with the value with which it began. */
   folder: 4096,
   /** Maximum number of files whose times give the speed of a stage, and of jobs that a thread keeps open. */

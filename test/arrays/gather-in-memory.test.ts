@@ -35,7 +35,7 @@ async function stored(random: Random, file: string, values: Tensor): Promise<Chu
     return openArray(`${file}.npy`);
   }
   const chunkShape = shape.map((dim) => 1 + random(Math.max(1, dim + 1)));
-  const codecs = pick<readonly string[]>(random, [[], [], ["zstd"], ["gzip"]]);
+  const codecs = pick<readonly string[]>(random, [[], [], ["zstd"], ["gzip"], ["blosc"]]);
   const shards = random(4) === 0 ? chunkShape.map((size) => size * (1 + random(3))) : null;
   const array = await createArray(`${file}.zarr`, { dtype, shape, chunkShape, codecs, shards });
   // Some chunks are not stored.
@@ -59,7 +59,7 @@ interface Drawn {
 
 /** Draws a call: its data has all kinds of axes, and some of its indices are negative, and outside if allowed. */
 function drawn(random: Random): Drawn {
-  const dtype = pick<DType>(random, ["uint8", "float16", "float32", "int64", "complex128"]);
+  const dtype = pick<DType>(random, ["uint8", "bool", "float16", "float32", "int64", "complex128"]);
   const shape = Array.from({ length: 1 + random(3) }, () => 1 + random(7));
   const data = randomTensor(dtype, shape, random);
   const bounds = pick(random, ["error", "clip", "fill"] as const);
@@ -93,15 +93,16 @@ function drawn(random: Random): Drawn {
   return { data, indices, options, expected: (one) => gather(one, indices, own) };
 }
 
-test("a gather of any form, in and out of any file, is that in memory", async () => {
+test("a gather of any form, in and out of any file, with or without a job, is that in memory", async () => {
   const home = makeHome();
   for (let turn = 0; turn < caseCount(800); turn++) {
     const random = randomFrom(3000 + turn);
     const { data, indices, options, expected } = drawn(random);
     const own = path.join(home, String(turn));
     fs.mkdirSync(own);
-    const CHUNKED = { gap: pick(random, [1, 40, 65_536]), reads: 1 + random(8) };
-    const restore = setLimits({ CHUNKED });
+    const gaps = { gap: pick(random, [1, 40, 65_536]), sparse: pick(random, [0, 8, 4096]) };
+    const CHUNKED = { ...gaps, reads: 1 + random(8) };
+    const restore = setLimits({ CHUNKED, ZARR: { block: 8 + random(64) } });
     try {
       const input = await stored(random, path.join(own, "data"), data);
       const ids = path.join(own, "ids.npy");
@@ -111,13 +112,15 @@ test("a gather of any form, in and out of any file, is that in memory", async ()
       const chunkShape = right.shape.map((dim) => 1 + random(dim + 1));
       const isCut = out.endsWith(".zarr") && random(3) === 0;
       const stages = new Set<string>();
+      const isJob = random(4) === 0;
       const made = await gatherChunked(input, await openArray(ids), {
         ...{ ...options, ...(isCut && { chunkShape }), out, memory: MEMORY, threads: 0 },
+        ...(isJob && { job: path.join(own, "job") }),
         onProgress: ({ stage }) => void stages.add(stage),
       });
       const what = `turn ${turn}: ${JSON.stringify(options)} of ${data.dtype} ${data.shape.join()}`;
       assert.ok(equals(await made.read(), right), what);
-      assert.deepEqual([...stages], ["apply", "place"], what);
+      if (!isJob) assert.deepEqual([...stages], ["apply", "place"], what);
       assert.deepEqual(fs.readdirSync(path.dirname(out)), [path.basename(out)], what);
       assert.ok(!fs.existsSync(path.join(out, ".ndscatter")), what);
     } finally {

@@ -217,6 +217,30 @@ test("a compressed chunk is read once for all of its runs, and of blosc only the
   await assert.rejects(array.read(), { code: "malformed-file" });
 });
 
+test("of a shard, only the inner chunks with wanted rows are decoded", async () => {
+  const { store, objects } = noted();
+  const array = await createArray(store, {
+    ...{ dtype: "uint8", shape: [8], chunkShape: [2], shards: [8], codecs: ["gzip"] },
+  });
+  const values = Uint8Array.from({ length: 8 }, (_, at) => at + 1);
+  await array.write(tensor("uint8", [8], values));
+  const shard = objects.get("c/0") ?? assert.fail();
+  // The index at the end has 16 bytes for each inner chunk, and 4 of its checksum.
+  const index = new DataView(shard.buffer, shard.byteOffset + shard.length - 68);
+  shard.fill(255, Number(index.getBigUint64(16, true)), Number(index.getBigUint64(32, true)));
+  const read = async (...rows: readonly number[]): Promise<number[]> => {
+    const runs = { starts: Uint32Array.from(rows), counts: Uint32Array.from(rows, () => 1) };
+    const into = new Uint8Array(8);
+    await array.readChunk([0], into, runs);
+    return rows.map((row) => into[row]);
+  };
+  // Few inner chunks are read one by one, and most of them with the whole shard.
+  assert.deepEqual(await read(0), [1]);
+  assert.deepEqual(await read(1, 4, 7), [2, 5, 8]);
+  assert.deepEqual(await read(), []);
+  await assert.rejects(read(1, 2), { code: "malformed-file" });
+});
+
 test("other code of the main thread runs during a long read of rows", async () => {
   const file = path.join(makeHome(), "a.npy");
   const length = 60_000;

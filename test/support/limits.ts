@@ -81,6 +81,7 @@ export const EXTREMES: { readonly [R in Name]: Readonly<Record<keyof Records[R],
     group: 1,
     groups: 1,
     gap: 1,
+    sparse: 0,
     // All threads of a job must have the same value.
     folder: 4096,
     rated: 2,

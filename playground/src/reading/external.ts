@@ -7,7 +7,7 @@ import { TensorError } from "ndscatter";
 import type { ReadExternal } from "ndscatter/onnx";
 import { lastOf, MODEL } from "./file-kinds.ts";
 
-/** Returns the only file with the name of an external file. Throws `unsupported-model` if there is no such file. */
+/** Returns the only file with the name of an external file. Throws `unsupported-model` for none or several. */
 export function fileOf<F extends { readonly name: string }>(
   location: string,
   files: readonly F[],

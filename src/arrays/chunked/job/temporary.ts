@@ -34,7 +34,7 @@ export const temporaryOf = (place: string): string =>
 /** Returns true for a name from `temporaryOf`. */
 export const isTemporary = (name: string): boolean => NAME.test(name);
 
-/** The end of the name of an unfinished NPY file, after the name of the output: the job's id. */
+/** The end of a name from `partOf`, after the name of the output. */
 const PART = /\.[\da-f]{16}\.part$/;
 
 /**

@@ -177,7 +177,7 @@ export async function readWanted(
   // Per coordinate on the first axis, `step` is the number of bytes, and `ofPlace` the number of rows.
   const step = size / length;
   const isByRows = isReadByRows(array);
-  const gap = isByRows ? CHUNKED.gap : Math.max(FEW * step, PER_ROW);
+  const gap = isByRows ? CHUNKED.gap : CHUNKED.sparse;
   const inPlace = async (runs?: RowRuns): Promise<Wanted> => ({
     bytes: (await readData(job, task, memory, runs)).bytes,
     moveRows: () => {},
@@ -196,13 +196,6 @@ export async function readWanted(
   await array.readRows(box.start, box.shape, runs, bytes);
   return { bytes, moveRows: (rows) => moveToRuns(rows, runs, ofPlace) };
 }
-
-/**
- * An encoded chunk is decoded whole unless at most one of `FEW` rows is wanted, and the chunk has at least `PER_ROW` bytes
- * per wanted row, because the lists of runs take 16 bytes per row.
- */
-const FEW = 4;
-const PER_ROW = 1024;
 
 /** Runs of coordinates on a chunk's first axis. In memory, runs follow one another. */
 interface Runs extends RowRuns {
