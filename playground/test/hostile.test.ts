@@ -60,7 +60,7 @@ test("no input breaks the page", async () => {
   await using opened = await site.open(SUM);
   const { page } = opened;
   // Keys can reach the button that opens a tensor as text: Escape closes it then, as a person would.
-  await page.addLocatorHandler(page.locator("dialog[open]:has(.kinds)"), async () => {
+  await page.addLocatorHandler(page.locator("dialog[open]:has(.row)"), async () => {
     await page.keyboard.press("Escape");
   });
   const below = drawing();

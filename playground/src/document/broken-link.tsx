@@ -25,7 +25,7 @@ export function Repair({ link, onOpen, onDrop }: RepairProps): JSX.Element {
   }, [link]);
   return (
     <form
-      class="repair"
+      class="repair stack"
       onSubmit={(event) => {
         event.preventDefault();
         onOpen(text);
@@ -48,7 +48,7 @@ export function Repair({ link, onOpen, onDrop }: RepairProps): JSX.Element {
           onOpen(text);
         }}
       />
-      <p>
+      <p class="row">
         <button>Open the corrected link</button>
         <button type="button" class="link" onClick={onDrop}>
           Leave it

@@ -33,7 +33,6 @@ export function ShapeEditor(props: ShapeEditorProps): JSX.Element {
       <span aria-hidden="true">]</span>
       <button
         type="button"
-        class="small"
         title={`one dimension fewer for ${name}`}
         disabled={shape.length === 0}
         onClick={() => onShape(shape.slice(0, -1))}
@@ -42,7 +41,6 @@ export function ShapeEditor(props: ShapeEditorProps): JSX.Element {
       </button>
       <button
         type="button"
-        class="small"
         title={`one dimension more for ${name}`}
         disabled={shape.length >= MOST_AXES}
         onClick={onGrow ?? (() => onShape([...shape, 1]))}

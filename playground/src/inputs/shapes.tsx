@@ -16,7 +16,7 @@ interface ShapesProps {
 export function Shapes({ shapes, onFit }: ShapesProps): JSX.Element | null {
   if (shapes.length === 0) return null;
   return (
-    <ul class="shapes" aria-label="derived shapes">
+    <ul class="shapes stack" aria-label="derived shapes">
       {shapes.map(({ of, terms, expected, got, fits }) => (
         <li key={of} class={fits ? undefined : "unfit"}>
           <code class="of">{of}.shape</code>
@@ -44,7 +44,7 @@ export function Shapes({ shapes, onFit }: ShapesProps): JSX.Element | null {
             )}
           </span>
           {!fits && onFit !== null && (
-            <button type="button" class="small" onClick={() => onFit(of, expected)}>
+            <button type="button" onClick={() => onFit(of, expected)}>
               use this shape
             </button>
           )}

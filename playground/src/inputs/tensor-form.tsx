@@ -16,7 +16,7 @@ export interface TensorFormProps {
 
 export const TensorForm = ({ name, input, edits, onClose }: TensorFormProps): JSX.Element => (
   <>
-    <div class="kinds">
+    <div class="row">
       <DTypeMenu name={name} dtype={input.dtype} edits={edits} />
       <ShapeEditor name={name} shape={input.shape} onShape={edits.onShape} onGrow={edits.onGrow} />
       {edits.onLeaveOut !== null && (

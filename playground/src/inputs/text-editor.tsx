@@ -24,7 +24,7 @@ export function TextEditor(props: TextEditorProps): JSX.Element {
   };
   return (
     <form
-      class="text-editor"
+      class="stack"
       onSubmit={(event) => {
         event.preventDefault();
         apply();
@@ -37,6 +37,7 @@ export function TextEditor(props: TextEditorProps): JSX.Element {
           rows={Math.min(8, text.split("\n").length + 1)}
           defaultValue={text}
           spellcheck={false}
+          wrap="off"
           aria-invalid={error === null ? undefined : true}
           aria-describedby={error === null ? undefined : "text-error"}
           onKeyDown={(event) => {
@@ -50,7 +51,7 @@ export function TextEditor(props: TextEditorProps): JSX.Element {
           {error}
         </p>
       )}
-      <div class="text-buttons">
+      <div class="row">
         <button type="submit" class="main">
           apply
         </button>

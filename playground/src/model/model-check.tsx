@@ -48,7 +48,7 @@ export function ModelCheck({ model, onShow, onClose }: ModelCheckProps): JSX.Ele
   const said = sentences.filter(Boolean).join(" ");
   return (
     <section class="model-check" aria-label={`check of ${name}`}>
-      <div class="model-line">
+      <div class="model-line row">
         <p role="status">
           <b>{name}</b> {said || OFFER}
         </p>
@@ -58,7 +58,7 @@ export function ModelCheck({ model, onShow, onClose }: ModelCheckProps): JSX.Ele
             {...(progress.share !== null && { value: progress.share })}
           />
         )}
-        <div class="model-buttons">
+        <div class="row">
           <Buttons check={check} name={name} isNew={said === ""} />
           {checked !== null && (
             <button type="button" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
@@ -180,8 +180,8 @@ function Node({ row, isShown, refusal, onShow }: NodeProps): JSX.Element {
   const said = [count, sentence, why, refusal].filter(Boolean).join("; ");
   return (
     <li class={`is-${verdict}`} aria-current={isShown}>
-      <b class="model-verdict">{WORDS[verdict]}</b>{" "}
-      <span class="model-path">
+      <b>{WORDS[verdict]}</b>{" "}
+      <span>
         <b>{title}</b> {visible(path)}
       </span>{" "}
       {onShow !== null && (
@@ -190,7 +190,7 @@ function Node({ row, isShown, refusal, onShow }: NodeProps): JSX.Element {
         </button>
       )}{" "}
       {said !== "" && (
-        <span class="model-said" role={refusal === "" ? undefined : "alert"}>
+        <span class="soft" role={refusal === "" ? undefined : "alert"}>
           {visible(said)}
         </span>
       )}

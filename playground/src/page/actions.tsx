@@ -40,7 +40,7 @@ export function Actions({ session }: { readonly session: Session }): JSX.Element
         Compare
       </button>
       <PanelButton panel="Share" onPanel={onPanel} />
-      <a class="button" href="./reference/" title="reference of all operators and versions">
+      <a href="./reference/" title="reference of all operators and versions">
         Docs
       </a>
       <PanelButton panel="Help" sign="?" title="help and keys: ?" onPanel={onPanel} />

@@ -20,7 +20,7 @@ const KEYS: readonly (readonly [keys: string, what: string])[] = [
 ];
 
 export const Help = (): JSX.Element => (
-  <div class="help">
+  <div class="help stack">
     <p>
       Scatter and gather operators of ONNX and OpenVINO, computed in this page by ndscatter exactly
       as their specifications say. Change anything: values, shapes, types, the operator, its
@@ -48,7 +48,7 @@ export const Help = (): JSX.Element => (
         ))}
       </tbody>
     </table>
-    <p class="kinds">
+    <p class="row">
       <ThemeMenu />
       <a href="./reference/">Reference of all operators</a>
       <a href="./docs/">Documents</a>

@@ -55,7 +55,7 @@ export function Title({
   }
   if (broken !== null) {
     return (
-      <div class="title-line broken">
+      <div class="broken">
         <Repair
           link={broken}
           onOpen={(text) => session.act({ do: "link", text })}
@@ -139,7 +139,8 @@ function useCut(
       );
     measure();
     const observer = new ResizeObserver(measure);
-    observer.observe(current);
+    // The box has no layout of its own while its texts are in the grid of the title line.
+    for (const one of [current, ...current.children]) observer.observe(one);
     return () => observer.disconnect();
   }, [text, isOpen]);
   return isCut;

@@ -47,7 +47,7 @@ export function MatchForm({ tensors, state, onTake }: MatchProps): JSX.Element {
   };
   return (
     <form
-      class="match"
+      class="match stack"
       onSubmit={(event) => {
         event.preventDefault();
         onTake(made.state, [...remarks, kept]);

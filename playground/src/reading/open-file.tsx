@@ -41,7 +41,7 @@ export const Open = ({ files, close }: OpenProps): JSX.Element => (
       {TAKES.map(([what, sentence]) => (
         <div key={what}>
           <dt>{what}</dt>
-          <dd>{sentence}</dd>
+          <dd class="soft">{sentence}</dd>
         </div>
       ))}
     </dl>
@@ -104,7 +104,7 @@ function Command({ line }: { readonly line: string }): JSX.Element {
   return (
     <>
       <p>To explain the whole call, run this in a terminal:</p>
-      <div class="command">
+      <div class="command row">
         <code tabIndex={0}>{line}</code>
         <button type="button" onClick={() => void copyText(line).then(setSaid)}>
           Copy
@@ -118,9 +118,9 @@ function Command({ line }: { readonly line: string }): JSX.Element {
 function Choices({ offer, inputs, files }: Omit<OfferedProps, "isNothing">): JSX.Element {
   const { choices, remarks } = offer;
   return (
-    <ul class="choices">
+    <ul class="choices stack">
       {choices.map((choice, number) => (
-        <li key={number}>
+        <li class="row" key={number}>
           {choice.kind === "node" ? (
             <button type="button" onClick={() => files.take(choice, 0, remarks)}>
               {choice.title}

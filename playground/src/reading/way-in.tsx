@@ -50,7 +50,7 @@ function PasteField(props: WayInProps): JSX.Element {
   const id = useId();
   return (
     <form
-      class="paste-field"
+      class="paste-field stack"
       onSubmit={(event) => {
         event.preventDefault();
         read(text);

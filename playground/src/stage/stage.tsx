@@ -66,7 +66,7 @@ export function Stage(props: StageProps): JSX.Element {
             </Fragment>
           ))}
           {session.verb !== "" && tier.length === 1 && tier[0] === layout.lanes.length - 1 && (
-            <span class="verb-above" aria-hidden="true">
+            <span class="verb" aria-hidden="true">
               ⇓ {session.verb}
             </span>
           )}

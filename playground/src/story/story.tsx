@@ -59,7 +59,7 @@ function Wrong({ session: { call, fixes, act } }: { readonly session: Session })
       ))}
       {sentences.length > MOST_FAULTS && <p>and {sentences.length - MOST_FAULTS} more</p>}
       {fixes.length > 0 && (
-        <p class="fixes">
+        <p class="fixes row">
           {fixes.map(({ label, state }) => (
             <button
               type="button"

@@ -39,7 +39,7 @@ export function SideView(props: SideViewProps): JSX.Element {
     setRemark(await savePicture(whole, format, `${state.op}-${state.opset}-compared`));
   return (
     <>
-      <label class="side-choice">
+      <label class="soft">
         Also show:{" "}
         <select
           value={beside ?? ""}
@@ -61,7 +61,7 @@ export function SideView(props: SideViewProps): JSX.Element {
         // All text in the drawing is escaped.
         dangerouslySetInnerHTML={{ __html: room === 0 ? "" : sidePicture(side, theme, room) }}
       />
-      <div class="kinds">
+      <div class="row">
         <button type="button" class="main" onClick={() => void copyText(link).then(setRemark)}>
           Copy the link
         </button>

@@ -18,12 +18,13 @@ export function ActualForm(props: ActualFormProps): JSX.Element {
   const apply = (): void => onText(field.current?.value ?? "");
   return (
     <form
+      class="stack"
       onSubmit={(event) => {
         event.preventDefault();
         apply();
       }}
     >
-      <label>
+      <label class="soft">
         Paste another runtime's output of this call, or drop its .npy or .pb file here.
         <textarea
           ref={field}
@@ -45,7 +46,7 @@ export function ActualForm(props: ActualFormProps): JSX.Element {
           {error}
         </p>
       )}
-      <div class="why-buttons">
+      <div class="row">
         <button type="submit" class="main">
           Compare
         </button>

@@ -31,12 +31,12 @@ export function Causes(props: ListProps & { readonly comparison: Comparison }): 
   return (
     <>
       {causes.length > 0 && <h3>Why</h3>}
-      <ol class="why-list">
+      <ol>
         {causes.slice(0, MOST_CAUSES).map((cause) => (
-          <li key={`${cause.id} ${cause.sentence}`}>
+          <li class="stack" key={`${cause.id} ${cause.sentence}`}>
             <p>{sentenceOf(cause)}</p>
-            {cause.dialects.length > 0 && <p class="why-soft">{cause.who}</p>}
-            <div class="why-buttons">
+            {cause.dialects.length > 0 && <p class="soft">{cause.who}</p>}
+            <div class="row">
               {togglesOf(cause, comparison, rules).map(({ key, name, text }) => (
                 <Toggle key={key} id={key} name={name} pressing={pressing}>
                   {text}
@@ -46,9 +46,9 @@ export function Causes(props: ListProps & { readonly comparison: Comparison }): 
           </li>
         ))}
       </ol>
-      {rest > 0 && <p class="why-soft">{rest} more causes explain the same cells.</p>}
+      {rest > 0 && <p class="soft">{rest} more causes explain the same cells.</p>}
       {guesses > 0 && (
-        <div class="why-buttons">
+        <div class="row">
           <button type="button" aria-pressed={isAsked} onClick={() => setAsked(!isAsked)}>
             Faults that explain only some of the cells
           </button>
@@ -91,7 +91,7 @@ export function OtherSystems(
   props: ListProps & { readonly comparison: Comparison | null },
 ): JSX.Element {
   const { rules, comparison, pressing } = props;
-  if ("error" in rules) return <p class="why-soft">Other systems: {rules.error}</p>;
+  if ("error" in rules) return <p class="soft">Other systems: {rules.error}</p>;
   const mine = rules.choices.filter(
     ({ rule, rows }) =>
       rule !== null &&
@@ -105,7 +105,7 @@ export function OtherSystems(
   return (
     <>
       <h3>The same call in other systems</h3>
-      <ul class="why-list">
+      <ul>
         {[...mine, ...rules.choices.filter((one) => !mine.includes(one))].map((choice) => (
           <System
             key={choice.key}
@@ -129,17 +129,17 @@ interface SystemProps {
 function System({ choice, isMine, pressing }: SystemProps): JSX.Element {
   const { key, name, sentence, rule, agrees, why } = choice;
   return (
-    <li class={why === "missing" || why === "undefined" ? "why-soft" : undefined}>
+    <li class={why === "missing" || why === "undefined" ? "stack soft" : "stack"}>
       <p>{sentence}</p>
       {isMine && rule !== null && (
-        <p class="why-mine">
+        <p class="verdict">
           {rule.undecided.size === 0
             ? "This equals your output."
             : "Your output may be such a result."}
         </p>
       )}
       {rule !== null && !agrees && (
-        <div class="why-buttons">
+        <div class="row">
           <Toggle id={key} name={`Show the result of ${name}`} pressing={pressing}>
             Show the result
           </Toggle>

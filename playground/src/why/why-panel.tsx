@@ -29,7 +29,7 @@ export function Why(props: WhyProps): JSX.Element {
   const canStand = comparison !== null && !comparison.isOtherShape && actual !== null;
   return (
     <section
-      class="why"
+      class="why stack"
       aria-label="Why is mine different?"
       aria-busy={found?.state !== state}
       data-tensor="actual"
@@ -38,13 +38,13 @@ export function Why(props: WhyProps): JSX.Element {
     >
       <Head onClose={onClose} />
       <ActualForm {...why} error={found?.error ?? null} />
-      <div role="status" ref={result}>
+      <div class="stack" role="status" ref={result}>
         {actual !== null && comparison !== null && (
           <Result actual={actual} comparison={comparison} />
         )}
       </div>
       {canStand && (
-        <div class="why-buttons">
+        <div class="row">
           <button type="button" class="main" aria-haspopup="dialog" onClick={() => setBeside(true)}>
             Side by side, link and picture
           </button>
@@ -116,7 +116,7 @@ function Head({ onClose }: { onClose(): void }): JSX.Element {
       <h2 ref={heading} tabIndex={-1}>
         Why is mine different?
       </h2>
-      <button type="button" class="why-close" aria-label="Close" onClick={onClose}>
+      <button type="button" class="quiet close why-close" aria-label="Close" onClick={onClose}>
         ×
       </button>
     </header>
@@ -150,7 +150,7 @@ function Result({
         </p>
       )}
       {[...others, ...actual.remarks].map((sentence) => (
-        <p class="why-soft" key={sentence}>
+        <p class="soft" key={sentence}>
           {sentence}
         </p>
       ))}

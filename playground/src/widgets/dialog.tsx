@@ -46,10 +46,10 @@ export function Dialog(props: DialogProps): JSX.Element {
       }}
     >
       {isOpen && (
-        <div class="dialog">
+        <div class="dialog stack">
           <div class="head">
             <h2>{label}</h2>
-            <button type="button" class="quiet" aria-label="close" onClick={close}>
+            <button type="button" class="quiet close" aria-label="close" onClick={close}>
               ×
             </button>
           </div>

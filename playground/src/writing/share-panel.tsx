@@ -50,7 +50,7 @@ export function Share(props: Viewed): JSX.Element {
   const text = printed(kind, state, link);
   return (
     <>
-      <div class="kinds" role="group" aria-label="what to copy">
+      <div class="row" role="group" aria-label="what to copy">
         {KINDS.map((one) => (
           <button
             type="button"
@@ -66,16 +66,16 @@ export function Share(props: Viewed): JSX.Element {
         ))}
       </div>
       <textarea
-        class="code"
+        wrap={kind === LINK ? "soft" : "off"}
         aria-label="code"
         readOnly
         value={text}
         rows={kind === LINK || kind === EMBED ? 4 : 14}
         spellcheck={false}
       />
-      {kind === LINK && <p class="share-length">{linkRemark(text)}</p>}
+      {kind === LINK && <p class="soft share-length">{linkRemark(text)}</p>}
       {kind === LINK && <Question text={question} onText={setQuestion} />}
-      <div class="kinds">
+      <div class="row">
         <button type="button" class="main" onClick={() => void copyText(text).then(setRemark)}>
           Copy
         </button>
@@ -104,7 +104,7 @@ interface QuestionProps {
 }
 
 const Question = ({ text, onText }: QuestionProps): JSX.Element => (
-  <label class="share-question">
+  <label class="stack">
     Your question, which the receiver sees first
     <input
       type="text"
@@ -126,7 +126,7 @@ function Pictures({
   const name = `${state.op}-${state.opset}`;
   const picture = (): string => toSVG(sceneOf(session, layout, windows), theme);
   return (
-    <div class="kinds" role="group" aria-label="the picture">
+    <div class="row" role="group" aria-label="the picture">
       <button type="button" onClick={() => void copyPicture(picture()).then(onRemark)}>
         Copy the picture
       </button>
