@@ -10,7 +10,7 @@ import { LARGE, RANK_4 } from "./support/states.ts";
 
 const site = useSite();
 
-test("the background follows the system, and the menu overrules it", async () => {
+test("the background follows the system, the menu overrules it, and the reference has the same", async () => {
   await using opened = await site.open(SUM, { colorScheme: "dark" });
   const { page } = opened;
   const lightness = () =>
@@ -26,9 +26,11 @@ test("the background follows the system, and the menu overrules it", async () =>
   await page.selectOption(".theme select", "light");
   await page.keyboard.press("Escape");
   assert.ok((await lightness()) > 200);
-  await page.reload();
-  await page.waitForSelector("main");
-  assert.ok((await lightness()) > 200);
+  for (const file of ["./", "reference/"]) {
+    await page.goto(new URL(file, page.url()).href);
+    await page.waitForSelector("main");
+    assert.ok((await lightness()) > 200, file);
+  }
 });
 
 test("keys alone move between cells, edit them, play, read the story, and share it", async () => {

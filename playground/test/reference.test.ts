@@ -334,21 +334,6 @@ test("a stage is loaded when it is asked for, and not before", async () => {
   assert.equal(frames(), 1);
 });
 
-test("the colours that were chosen on the page are those of the reference", async () => {
-  await using opened = await site.open("", { colorScheme: "light" });
-  const { page } = opened;
-  await page.evaluate(() => localStorage.setItem("ndscatter-theme", "dark"));
-  await page.reload();
-  await page.waitForSelector("main");
-  const ground = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
-  const dark = await ground();
-  await page.goto(new URL("reference/", page.url()).href);
-  assert.equal(await ground(), dark);
-  await page.evaluate(() => localStorage.setItem("ndscatter-theme", "light"));
-  await page.reload();
-  assert.notEqual(await ground(), dark);
-});
-
 test("the pages of the reference are under 132 kB gzipped, none over 18 kB, and no picture over 3 kB", (t) => {
   const sizes = fs.readdirSync(FOLDER).map((name) => ({
     name,

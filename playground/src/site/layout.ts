@@ -93,7 +93,7 @@ export function documentFrom(page: Page, files: Files): string {
         ></script>
       </head>
       <body>
-        <a class="skip" href="#content">Skip to the text</a>
+        <a class="hidden" href="#content">Skip to the text</a>
         <header class="bar">
           <a class="brand" href="${root}">ndscatter</a>
           <nav aria-label="Site">${links}</nav>

@@ -44,8 +44,8 @@ function indexPage(entries: readonly ApiEntry[]): Page {
       <div class="cards">
         ${entries.map(
           ({ name, doc, exports }) =>
-            html`<section class="card">
-              <h2 class="plain">
+            html`<section class="card box">
+              <h2>
                 <a href="${fileOfEntry(name)}"><code>${name}</code></a>
               </h2>
               <p>${inline(openingOf(docstringOf(doc).text.replaceAll("\n", " ")), () => null)}</p>
@@ -93,7 +93,7 @@ function entryPage({ name, doc, exports }: ApiEntry, imported: Names): Page {
       })),
       ...(others.length === 0 ? [] : [{ id: "all-shared", title: "Shared with other entries" }]),
     ],
-    body: html`<p class="kind">entry</p>
+    body: html`<p class="kind small">entry</p>
       <h1><code>${name}</code></h1>
       ${documentOf(text).body} ${examples.map((example) => exampleOf(example, imported))}
       ${groups.map(

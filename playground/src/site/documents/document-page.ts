@@ -82,7 +82,7 @@ export function documentsPage(library: Library): Page {
 
 function cardOf(library: Library, path: string): Html {
   const { title, description } = documentPage(library, path);
-  return html`<section class="card">
+  return html`<section class="card box">
     <h3><a href="../${pageOf(path)}">${title}</a></h3>
     <p>${description}</p>
   </section>`;

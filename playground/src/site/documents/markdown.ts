@@ -256,7 +256,7 @@ export function table(
       : html`<th scope="col" ${role("columnheader")}>${cell}</th>`,
   );
   const kind = isLong ? "facts long" : "facts";
-  return html`<div class="wide"><table class="${kind}"${role("table")}>
+  return html`<div class="wide box"><table class="${kind}"${role("table")}>
     <thead${role("rowgroup")}><tr${role("row")}>${heads}</tr></thead>
     <tbody${role("rowgroup")}>${body}</tbody></table></div>`;
 }

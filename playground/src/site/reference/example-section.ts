@@ -29,14 +29,14 @@ export function exampleSection(example: Example): Html {
     `${state.op}-${state.opset}`,
     ...Object.entries(state.attributes).map(([name, text]) => `${name} = ${text}`),
   ];
-  return html`<article class="example" data-preset="${id}">
+  return html`<article class="example box" data-preset="${id}">
     <details class="fold">
       <summary><h3 id="${id}">${title}</h3></summary>
       <p class="call">${call.map((one) => html`<code>${one}</code> `)}</p>
       ${note === "" ? "" : html`<p>${note}</p>`}
-      <div class="picture">${tensors}${output}</div>
+      <div class="picture row">${tensors}${output}</div>
       ${outcomesOf(outcomes)} ${elsewhereOf(elsewhere, faults.length > 0)}
-      <div class="live">
+      <div class="live row">
         <details>
           <summary>Change it here</summary>
           <iframe loading="lazy" title="${title}, live" src="../?embed=1#${hash}"></iframe>
@@ -109,6 +109,6 @@ function differenceOf(
 
 /** Links versions to their sections. */
 export const versionLinks = (outcomes: readonly Outcome["version"][]): Html =>
-  html`<span class="chips"
+  html`<span class="chips row"
     >${outcomes.map((version) => html`<a href="#${idOf(version)}">${numberOf(version)}</a>`)}</span
   >`;

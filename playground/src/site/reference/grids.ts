@@ -19,12 +19,12 @@ export function tensorTables(name: string, source: Tensor, countOf?: CountOf): H
   const cells = texts.map((text, element) => cell(text, countOf?.(element) ?? 0));
   const count = texts.length === 0 ? 0 : gridsOf(shape).grids;
   const tables = Array.from({ length: count }, (_, grid) => gridTable(grid, shape, cells));
-  const none = texts.length === 0 ? html`<p class="none">no elements</p>` : "";
+  const none = texts.length === 0 ? html`<span class="small">no elements</span>` : "";
   return html`<div class="tensor${countOf ? " result" : ""}" data-tensor="${name}">
     <p class="label">
-      <strong>${name}</strong> <span class="type">${dtype} ${printShape(shape)}</span>
+      <strong>${name}</strong> <span class="soft">${dtype} ${printShape(shape)}</span>
     </p>
-    <div class="grids">${tables}${none}</div>
+    <div class="grids row">${tables}${none}</div>
   </div>`;
 }
 

@@ -53,10 +53,10 @@ const count = (number: number, noun: string): string =>
 function cardOf(family: Family, errata: readonly Erratum[]): Html {
   const { file, name, newest, versions } = family;
   const own = errataOn(errata, family).length;
-  return html`<section class="card">
+  return html`<section class="card box">
     <h3><a href="${file}">${name}</a></h3>
     <p>${openingOf(newest.summary)}</p>
-    <p class="chips">
+    <p class="chips row">
       ${versions.map((one) => html`<a href="${file}#${idOf(one)}">${numberOf(one)}</a>`)}
     </p>
     <p class="small">

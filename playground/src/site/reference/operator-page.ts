@@ -35,7 +35,7 @@ export function operatorPage(
     .map((version) => versionSection(family, version, examples, errataOn(errata, family, version)));
   const own = errataOn(errata, family);
   const picture = pictureOf(file.replace(".html", ""), examples);
-  const body = html`<p class="kind">${home} · ${family.isScatter ? "scatter" : "gather"}</p>
+  const body = html`<p class="kind small">${home} · ${family.isScatter ? "scatter" : "gather"}</p>
     <h1>${name}</h1>
     <p class="lead">${prose(openingOf(newest.summary))}</p>
     ${picture === null ? "" : figureOf(picture)} ${heading(2, "versions", "Versions")}

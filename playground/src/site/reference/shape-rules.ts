@@ -35,7 +35,7 @@ export function shapeRules(version: OperatorVersion, examples: readonly Example[
   const sorted = order.flatMap((of) => [...rules.values()].filter(({ shape }) => shape.of === of));
   const rows = sorted.map(({ shape, example: { preset }, hash }) => [
     html`<code>${shape.of}.shape</code>`,
-    html`<span class="terms">${termsOf(shape)}</span>`,
+    html`<span class="terms row">${termsOf(shape)}</span>`,
     html`<a href="#${preset.id}">${preset.title}</a>,
       <a href="../#${hash}" aria-label="try ${preset.title}">try</a>`,
   ]);

@@ -40,7 +40,7 @@ export function versionSection(
   }).map(([name, [text, body]]) => ({ id: `${id}-${name}`, title: text, body }));
   const inner = html`${version.deprecated === undefined ? "" : html`<p class="warning">Deprecated: use ${version.deprecated}. It still runs.</p>`}
     <p id="${id}-summary">${prose(version.summary)}</p>
-    <p class="source">
+    <p class="small">
       <a href="${documentOf(version)}">The published document of version ${version.sinceVersion}</a>
     </p>
     ${parts.map((part) => html`${heading(3, part.id, part.title)}${part.body} `)}`;

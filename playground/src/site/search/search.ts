@@ -28,7 +28,7 @@ dialog.innerHTML = html`<div class="row">
     />
     <button type="button" class="close">Close</button>
   </div>
-  <p class="count" role="status"></p>
+  <p class="small count" role="status"></p>
   <div id="found" role="listbox" aria-label="Found"></div>`.markup;
 
 function within<E extends Element>(selector: string, kind: new () => E): E {
@@ -71,7 +71,7 @@ function optionOf({ item, terms }: Found<Row>, number: number): Html {
     id="found-${number}"
     tabindex="-1"
     aria-selected="false"
-    ><span class="what"><b>${title}</b> ${of === "" ? kind : `${kind} · ${of}`}</span
+    ><span><b>${title}</b> ${of === "" ? kind : `${kind} · ${of}`}</span
     ><span class="text">${snippetOf(text, terms)}</span></a
   >`;
 }
