@@ -11,6 +11,7 @@ import {
   missingIn,
   pictureOf,
   type Picture,
+  type Size,
 } from "./support/measure.ts";
 import { cellsOf, showState, SUM, useSite } from "./support/page.ts";
 import { sampleOf } from "./support/sample.ts";
@@ -18,11 +19,6 @@ import { sampleOf } from "./support/sample.ts";
 const site = useSite();
 
 const measure = (page: Page): Promise<Picture> => page.evaluate(pictureOf, null);
-
-interface Size {
-  readonly width: number;
-  readonly height: number;
-}
 
 /** A check of the example that the page shows. */
 type Check = (page: Page, viewport: Size, preset: (typeof PRESETS)[number]) => Promise<void>;
