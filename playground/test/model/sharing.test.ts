@@ -9,9 +9,10 @@ import { compareActual, compareShape, fitActual } from "../../src/why/actual.ts"
 import { printCompared, readCompared } from "../../src/why/compared-link.ts";
 import { rulesOf } from "../../src/why/dialect-view.ts";
 import { sideBySide } from "../../src/why/side-by-side.ts";
-import { sidePicture } from "../../src/why/side-picture.ts";
+import { sideScene } from "../../src/why/side-picture.ts";
 import { asMarkdown } from "../../src/writing/as-markdown.ts";
 import { embedCode, linkRemark } from "../../src/writing/link.ts";
+import { toSVG } from "../../src/writing/svg.ts";
 import { stateOf } from "../support/states.ts";
 
 /** Exactly [1, 30, 20, 4]. */
@@ -58,7 +59,7 @@ test("three outputs, each cell that differs with both values, the reason and its
     "output[1] is 10 in yours; the exact value is 30. Data holds 2; the cell receives 10, then 30.",
   ]);
   for (const room of [324, 700, 1200]) {
-    const svg = sidePicture(side, "dark", room);
+    const svg = toSVG(sideScene(side, room), "dark");
     for (const part of ["exact 30", "yours 10", "may differ"]) assert.ok(svg.includes(part), part);
   }
 });
