@@ -76,6 +76,15 @@ export function chosen({ wanted, bad, shared, rest }: Census, most: number): num
   return [...new Set([...some, ...rest.slice(0, right)])];
 }
 
+/**
+ * Returns an index out of range for an axis, after the axis was reduced to `kept` elements: it remains out of range by
+ * the same distance, up to 99. Returns null for a valid index.
+ */
+export function outsideOf(index: number, size: number, kept: number): number | null {
+  if (index >= size) return kept + Math.min(index - size, 99);
+  return index < -size ? -kept - Math.min(-size - index, 99) : null;
+}
+
 /** An axis of data, reduced to the coordinates that indices name. */
 export class Axis {
   readonly size: number;
