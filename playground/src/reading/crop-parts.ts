@@ -101,16 +101,11 @@ export class Axis {
     this.places = new Map(this.kept.map((coordinate, place) => [coordinate, place]));
   }
 
-  /**
-   * Returns the index's number in the crop. A negative index stays negative. An index out of range remains out of range
-   * by the same distance, up to 99.
-   */
+  /** Returns the index's number in the crop. A negative index stays negative, and an invalid index stays invalid. */
   index(one: number): number {
     const { size, kept, places } = this;
-    if (one >= size) return kept.length + Math.min(one - size, 99);
-    if (one < -size) return -kept.length - Math.min(-size - one, 99);
     const place = places.get(one < 0 ? one + size : one) ?? 0;
-    return one < 0 ? place - kept.length : place;
+    return outsideOf(one, size, kept.length) ?? (one < 0 ? place - kept.length : place);
   }
 }
 
