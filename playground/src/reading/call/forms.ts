@@ -18,28 +18,6 @@ import {
 import type { Names } from "./names.ts";
 import { reductionNamed, subscript } from "./subscript.ts";
 
-interface Form {
-  readonly library: string;
-  readonly names: string;
-  /**
-   * The parameters, separated by a comma and a space: names, separated by a bar, and the role that the page gives them,
-   * after a colon, unless it is the first name. The first parameter is the array that a method is called on.
-   */
-  readonly parameters: string;
-  readonly isMethod: boolean;
-  make(given: Bound): Draft | null;
-}
-
-const formsOf =
-  (library: string, isMethod: boolean) =>
-  (names: string, parameters: string, make: Form["make"]): Form => ({
-    ...{ library, names, parameters, isMethod, make },
-  });
-
-const torch = formsOf("torch", true);
-const numpy = formsOf("numpy", false);
-const tf = formsOf("tf", false);
-
 /** Drafts `np.take`, which flattens data if there is no axis. */
 function take(given: Bound): Draft {
   if (given.has("axis")) return gather(given);
@@ -68,64 +46,58 @@ const indexed = (given: Bound): Draft | null =>
     reduction: given.reduction,
   });
 
-const FORMS: readonly Form[] = [
-  torch("scatter", "input:data, dim:axis, index:indices, src|value:updates, reduce", elements),
-  torch("scatter_add", "input:data, dim:axis, index:indices, src:updates", elements),
-  torch(
-    "scatter_reduce",
-    "input:data, dim:axis, index:indices, src:updates, reduce, include_self",
-    elements,
-  ),
-  torch("gather", "input:data, dim:axis, index:indices, sparse_grad", gatherElements),
-  torch("take_along_dim", "input:data, indices, dim:axis", gatherElements),
-  torch("index_select", "input:data, dim:axis, index:indices", gather),
-  torch(
-    "index_add index_copy",
-    "input:data, dim:axis, index:indices, source|tensor:updates, alpha",
-    slices,
-  ),
-  torch("index_fill", "input:data, dim:axis, index:indices, value:updates", slices),
-  torch("index_put", "input:data, indices, values:updates, accumulate", indexed),
-  numpy("put_along_axis", "arr:data, indices, values:updates, axis, mode, inplace", (given) => {
-    const { data, indices, updates, axis, reduction } = given;
-    return elements({
-      ...{ data, indices, updates: broadcast(updates, indices.shape), axis, reduction },
-    });
-  }),
-  numpy("take_along_axis", "arr:data, indices, axis, mode", gatherElements),
-  formsOf("numpy", true)("take", "a:data, indices, axis, out, mode", take),
-  numpy(
-    "add.at subtract.at multiply.at maximum.at minimum.at",
-    "a:data, indices, b:updates",
-    indexed,
-  ),
-  tf(
-    "tensor_scatter_nd_update tensor_scatter_nd_add tensor_scatter_nd_sub tensor_scatter_nd_max tensor_scatter_nd_min",
-    "tensor:data, indices, updates, name",
-    tuples,
-  ),
-  tf("scatter_nd", "indices, updates, shape, name", (given) => {
-    const { indices, updates } = given;
-    const data = filledWith(updates, given.array("shape").values.map(Number), "0");
-    return tuples({ data, indices, updates, reduction: "add" });
-  }),
-  tf("gather", "params:data, indices, validate_indices, axis, batch_dims, name", (given) => {
-    const { data, indices, batchDims } = given;
-    const axis = given.has("axis") ? given.axis : batchDims;
-    return gather({ data, indices, axis, batchDims });
-  }),
-  tf("gather_nd", "params:data, indices, batch_dims, name", gatherND),
-  tf(
-    "math.unsorted_segment_sum math.segment_sum",
-    "data:updates, segment_ids:indices, num_segments, name",
-    segments,
-  ),
-  formsOf("jax", false)(
-    "ops.segment_sum",
-    "data:updates, segment_ids:indices, num_segments, indices_are_sorted",
-    segments,
-  ),
+/** Drafts `np.put_along_axis`, which broadcasts updates. */
+const put = ({ data, indices, updates, axis, reduction }: Bound): Draft =>
+  elements({ data, indices, updates: broadcast(updates, indices.shape), axis, reduction });
+
+function intoZeros(given: Bound): Draft {
+  const { indices, updates } = given;
+  const data = filledWith(updates, given.array("shape").values.map(Number), "0");
+  return tuples({ data, indices, updates, reduction: "add" });
+}
+
+/** Drafts `tf.gather`, whose axis is by default the first behind the batches. */
+function gatherBatches(given: Bound): Draft {
+  const { data, indices, batchDims } = given;
+  return gather({ data, indices, axis: given.has("axis") ? given.axis : batchDims, batchDims });
+}
+
+/**
+ * The library, names and parameters of functions. A parameter may have several names, separated by a bar, and has a role
+ * after a colon, unless the role is its name. The first parameter is the array that a method is called on.
+ */
+type Form = readonly [
+  library: string,
+  names: string,
+  parameters: string,
+  draft: (given: Bound) => Draft | null,
 ];
+
+// prettier-ignore
+const FORMS: readonly Form[] = [
+  ["torch", "scatter", "input:data, dim:axis, index:indices, src|value:updates, reduce", elements],
+  ["torch", "scatter_add", "input:data, dim:axis, index:indices, src:updates", elements],
+  ["torch", "scatter_reduce", "input:data, dim:axis, index:indices, src:updates, reduce, include_self", elements],
+  ["torch", "gather", "input:data, dim:axis, index:indices, sparse_grad", gatherElements],
+  ["torch", "take_along_dim", "input:data, indices, dim:axis", gatherElements],
+  ["torch", "index_select", "input:data, dim:axis, index:indices", gather],
+  ["torch", "index_add index_copy", "input:data, dim:axis, index:indices, source|tensor:updates, alpha", slices],
+  ["torch", "index_fill", "input:data, dim:axis, index:indices, value:updates", slices],
+  ["torch", "index_put", "input:data, indices, values:updates, accumulate", indexed],
+  ["numpy", "put_along_axis", "arr:data, indices, values:updates, axis, mode, inplace", put],
+  ["numpy", "take_along_axis", "arr:data, indices, axis, mode", gatherElements],
+  ["numpy", "take", "a:data, indices, axis, out, mode", take],
+  ["numpy", "add.at subtract.at multiply.at maximum.at minimum.at", "a:data, indices, b:updates", indexed],
+  ["tf", "tensor_scatter_nd_update tensor_scatter_nd_add tensor_scatter_nd_sub", "tensor:data, indices, updates, name", tuples],
+  ["tf", "tensor_scatter_nd_max tensor_scatter_nd_min", "tensor:data, indices, updates, name", tuples],
+  ["tf", "scatter_nd", "indices, updates, shape, name", intoZeros],
+  ["tf", "gather", "params:data, indices, validate_indices, axis, batch_dims, name", gatherBatches],
+  ["tf", "gather_nd", "params:data, indices, batch_dims, name", gatherND],
+  ["tf", "math.unsorted_segment_sum math.segment_sum", "data:updates, segment_ids:indices, num_segments, name", segments],
+  ["jax", "ops.segment_sum", "data:updates, segment_ids:indices, num_segments, indices_are_sorted", segments],
+];
+
+const isMethod = ([library, names]: Form): boolean => library === "torch" || names === "take";
 
 /**
  * Drafts a call of a library; null for a function that is not listed. A function is found by the end of its path, and a
@@ -137,16 +109,17 @@ export function libraryCall(
   library: string | null,
   given: readonly Argument[],
 ): Draft | null {
-  const path = call.name.split(".");
-  const ends = [path.slice(-2).join("."), path[path.length - 1]].map((one) =>
-    one.replace(/(?<=\w)_$/, ""),
+  // JAX has NumPy's functions.
+  const libraries = library === "jax" ? ["jax", "numpy"] : [library];
+  const own = FORMS.filter((form) =>
+    library === null ? isMethod(form) : libraries.includes(form[0]),
   );
-  for (const name of ends) {
-    const form = FORMS.find((one) => {
-      const isOfLibrary = one.library === library || (library === "jax" && one.library === "numpy");
-      return (library === null ? one.isMethod : isOfLibrary) && one.names.split(" ").includes(name);
-    });
-    if (form !== undefined) return form.make(new Bound(names, call, name, form.parameters, given));
+  const path = call.name.replace(/(?<=\w)_$/, "").split(".");
+  for (const name of [path.slice(-2).join("."), path[path.length - 1]]) {
+    const found = own.find(([, all]) => all.split(" ").includes(name));
+    if (found === undefined) continue;
+    const [, , parameters, draft] = found;
+    return draft(new Bound(names, call, name, parameters, given));
   }
   return null;
 }
