@@ -3,9 +3,8 @@
 import type { Tensor } from "ndscatter";
 import type { Model } from "ndscatter/onnx";
 import { lastOf, MODEL, TENSOR } from "../reading/file-kinds.ts";
-import { spellingsOf } from "../reading/from-case.ts";
-import { tensorIn } from "../reading/large.ts";
-import { unpacked } from "../reading/npz.ts";
+import { spellingsOf } from "../reading/from-model.ts";
+import { tensorIn, unpacked } from "../reading/tensor-files.ts";
 
 /** Returns a file's bytes. The callback receives the number of bytes read so far. */
 export async function bytesOf(file: File, onRead: (bytes: number) => void): Promise<Uint8Array> {
@@ -56,7 +55,7 @@ export async function givenIn(
     const tensor = input === undefined ? null : await tensorIn(file);
     if (input === undefined)
       remarks.push(`The model has no input ${own}, so the file is not used.`);
-    else if (tensor === null) remarks.push(`${file.name} cannot be read.`);
+    else if (tensor === null || "error" in tensor) remarks.push(`${file.name} cannot be read.`);
     else tensors.set(input, tensor);
   }
   return { tensors, remarks };

@@ -33,6 +33,7 @@ const READ: readonly Row[] = [
   [`${np}${X}x[[1, 0]] = 0`, "ScatterND", "0,0,0,0,0,0"],
   [`${np}${X}x[:, [2, 0]] = [[7, 8], [9, 10]]`, "ScatterUpdate", "8,2,7,10,5,9"],
   [`${np}${X}y = x[[0, 1], [2, 0]]`, "GatherND", "3,4"],
+  [`${np}${X}i = ([0, 1], [2, 0])\ny = x[i]`, "GatherND", "3,4"],
   [`${np}${X}y = x[:, np.array([2, 2])]`, "Gather axis=1", "3,3,6,6"],
   [`x[i] += u\nx = np.array([0., 0])\ni = np.array([1, 1])\nu = np.array([2., 3])`, "ScatterND reduction=add", "0,5"],
   [`${torch}x = torch.tensor([[0., 0, 0], [0, 0, 0]])\nsrc = torch.tensor([[1., 2, 3], [4, 5, 6]])\nindex = torch.tensor([[0, 1, 1]])\nx.scatter_(0, index, src)`, "ScatterElements", "1,0,0,0,2,3"],
@@ -76,6 +77,15 @@ for (const [text, call, output] of READ) {
     assert.equal(String(run(node, inputs)[0].toArray()), output);
   });
 }
+
+test("a word that is no reduction stays as it is written, and the page reports it", () => {
+  for (const more of ["", ", include_self=False"]) {
+    const { call } = readCall(
+      `torch.scatter_reduce([1.], 0, [0], [2.], reduce="constructor"${more})`,
+    );
+    assert.equal(call?.state.attributes["reduction"], "constructor");
+  }
+});
 
 test("what the page writes for ndscatter is read as the same call", () => {
   let count = 0;
