@@ -98,11 +98,11 @@ function digitsOf(cells: readonly Cells[], few: readonly number[] | null): numbe
 const LEAST_DIGITS = 5;
 
 /** Returns the corner of a window that shows a cell. */
-function cornerAt(cell: number, { sheet, rows, columns }: Lane): Corner {
-  const within = (at: number, shown: number, all: number): number =>
-    Math.max(0, Math.min(at - 1, all - shown));
-  return {
-    row: within(Math.floor(cell / sheet.columns), rows, sheet.rows),
-    column: within(cell % sheet.columns, columns, sheet.columns),
-  };
-}
+const cornerAt = (cell: number, { sheet, rows, columns }: Lane): Corner => ({
+  row: firstSeen(Math.floor(cell / sheet.columns), rows, sheet.rows),
+  column: firstSeen(cell % sheet.columns, columns, sheet.columns),
+});
+
+/** Returns the first of `shown` rows or columns, so that one is before `at`, if possible. */
+const firstSeen = (at: number, shown: number, all: number): number =>
+  Math.max(0, Math.min(at - 1, all - shown));
