@@ -32,7 +32,7 @@ export type ShortHead = Exclude<Head, "large" | "full">;
 
 export const isShort = (head: Head): head is ShortHead => head !== "large" && head !== "full";
 
-/** The enlargement factor of the `large` header, the same as in `page/wide.css`. */
+/** The enlargement factor of the `large` header, the same as in `page/layout.css`. */
 export const ENLARGED = 1.2;
 
 export const HEADS: Readonly<Record<Head, number>> = {
