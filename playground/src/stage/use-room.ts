@@ -60,7 +60,8 @@ function roomOf({ width, height }: { readonly width: number; readonly height: nu
 
 /**
  * Returns the height of all parts above and below the stage on a wide page, as set in `page/bar.css`, `page/title.css`,
- * `story/story.css` and `page/layout.css`. With the exact height, a large call is drawn once instead of twice when a link opens.
+ * `story/story.css` and `page/layout.css`. With the exact height, a large call is drawn once instead of twice when a
+ * link opens.
  */
 function aroundStage(): number {
   const { innerWidth: width, innerHeight: height } = window;
