@@ -9,10 +9,17 @@ import {
   type ParameterSchema,
   type Role,
 } from "ndscatter";
-import { roleOf, typesOf } from "ndscatter/operators";
+import { resolve, roleOf, typesOf } from "ndscatter/operators";
+import { attempt } from "./attempt.ts";
 import type { State } from "./state.ts";
 
 export type IndexForm = OperatorVersion["indexForm"];
+
+/** Returns the version of a state's operator; null for an unknown operator, domain or opset. */
+export function versionOf({ domain, op, opset }: State): OperatorVersion | null {
+  const version = attempt(() => resolve({ domain, op, opset }));
+  return "error" in version ? null : version;
+}
 
 /** Returns the form of an operator's indices, which is the same in all versions; undefined for an unknown operator. */
 export const indexFormOf = (op: string): IndexForm | undefined =>
