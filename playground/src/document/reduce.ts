@@ -20,9 +20,9 @@ import {
   type Changed,
   type ComparedWith,
   type Edit,
-  type Glance,
   type Known,
   type PageState,
+  type Shown,
   type Stride,
   type Travel,
 } from "./state.ts";
@@ -44,15 +44,15 @@ export function reduce(page: PageState, action: Action): PageState {
     case "redo":
       return walked(page, redone(page.history));
     case "spot":
+      return action.isFocus
+        ? spotted(page, action.spot, null)
+        : spotted(page, page.focused, action.spot);
     case "step":
-    case "play":
-    case "rule":
-    case "actual":
-    case "panel":
-    case "text":
-    case "ask":
+      return { ...spotted(page, null, null), step: action.step };
+    case "show":
+      return withShown(page, action);
     case "compare":
-      return afterGlance(page, action);
+      return withCompared(page, action.compared);
     default:
       return changed(page, afterEdit(page.history.present, action));
   }
@@ -186,29 +186,10 @@ function shown(page: PageState, document: Document): PageState {
   return { ...elsewhere(changed(page, { document })), linked };
 }
 
-function afterGlance(page: PageState, action: Glance): PageState {
-  switch (action.do) {
-    case "spot":
-      return action.isFocus
-        ? spotted(page, action.spot, null)
-        : spotted(page, page.focused, action.spot);
-    case "step":
-      return { ...spotted(page, null, null), step: action.step };
-    case "play":
-      return page.isPlaying === action.isPlaying ? page : { ...page, isPlaying: action.isPlaying };
-    case "rule":
-      return page.rule === action.rule ? page : { ...page, rule: action.rule };
-    case "actual":
-      return page.actual === action.actual ? page : { ...page, actual: action.actual };
-    case "panel":
-      return { ...page, panel: action.panel };
-    case "text":
-      return { ...page, text: action.input };
-    case "ask":
-      return { ...page, asked: action.asked };
-    case "compare":
-      return withCompared(page, action.compared);
-  }
+function withShown(page: PageState, action: { readonly do: "show" } & Partial<Shown>): PageState {
+  const { do: _, ...shown } = action;
+  const names = Object.keys(shown) as (keyof Shown)[];
+  return names.every((name) => page[name] === shown[name]) ? page : { ...page, ...shown };
 }
 
 function withCompared(page: PageState, given: ComparedWith | null): PageState {

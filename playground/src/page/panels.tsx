@@ -22,7 +22,7 @@ interface PanelsProps extends Viewed {
 
 export function Panels({ session, layout, windows, files }: PanelsProps): JSX.Element {
   const { preset, hasOwn, panel, act } = session;
-  const onClose = (): void => act({ do: "panel", panel: null });
+  const onClose = (): void => act({ do: "show", panel: null });
   const common = (label: Panel) => ({ label, isOpen: panel === label, onClose });
   return (
     <>

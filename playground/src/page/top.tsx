@@ -30,7 +30,7 @@ export function Top({ session, layout, windows }: Viewed): JSX.Element {
           model={files.model}
           onShow={(shown) => {
             files.take({ kind: "node", title: "", ...shown, dialect: "onnxruntime-cpu" }, 0, []);
-            if (shown.actual === undefined) session.act({ do: "ask", asked: undefined });
+            if (shown.actual === undefined) session.act({ do: "show", asked: undefined });
           }}
           onClose={() => files.setModel(null)}
         />

@@ -3,6 +3,7 @@
  * other systems' results. The page draws the tensors; the panel only chooses which tensors to draw.
  */
 
+import type { Explanation } from "ndscatter";
 import type { JSX } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { toHash } from "../document/hash.ts";
@@ -14,12 +15,13 @@ import { Causes, OtherSystems } from "./why-lists.tsx";
 import { useWhy, type WhyProps } from "./use-why.ts";
 
 export function Why(props: WhyProps): JSX.Element {
-  const { state, onClose } = props;
+  const { state, asked, act } = props.session;
+  const onClose = (): void => act({ do: "show", asked: undefined });
   const why = useWhy(props);
   const { found, pressing } = why;
   const { actual = null, comparison = null } = found ?? {};
   // A link that contains a comparison opens the comparison immediately.
-  const [isBeside, setBeside] = useState(props.link !== undefined);
+  const [isBeside, setBeside] = useState(asked?.link !== undefined);
   const result = useRef<HTMLDivElement>(null);
   const isCompared = comparison !== null;
   // On a low screen, the result and its cause would be hidden below the form.
@@ -57,7 +59,7 @@ export function Why(props: WhyProps): JSX.Element {
         <OtherSystems rules={found.rules} comparison={comparison} pressing={pressing} />
       )}
       <BesideDialog
-        {...props}
+        explanation={props.session.explanation}
         why={why}
         isOpen={isBeside && canStand}
         onLeave={() => setBeside(false)}
@@ -66,7 +68,8 @@ export function Why(props: WhyProps): JSX.Element {
   );
 }
 
-interface BesideProps extends WhyProps {
+interface BesideProps {
+  readonly explanation: Explanation | null;
   readonly why: ReturnType<typeof useWhy>;
   readonly isOpen: boolean;
   onLeave(): void;
