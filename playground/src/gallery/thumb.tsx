@@ -2,10 +2,9 @@
 
 import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
-import { elementAt } from "../document/faults.ts";
 import { hitsOf, viewOf, type CallView } from "../cells/view.ts";
 import { tintsOf } from "../cells/targets.ts";
-import { gridsOf, sizeOf } from "../values/shape.ts";
+import { firstOf, gridsOf, sizeOf } from "../values/shape.ts";
 import type { State } from "../values/state.ts";
 import { roleOf } from "ndscatter/operators";
 
@@ -86,7 +85,7 @@ function tablesOf(call: CallView): readonly Table[] {
       faults.flatMap(({ place }) =>
         "input" in place && roles[place.input] === name
           ? "at" in place
-            ? [elementAt(place.at, shape)]
+            ? [firstOf(place.at, shape)]
             : Array.from({ length: sizeOf(shape) }, (_, element) => element)
           : [],
       ),
