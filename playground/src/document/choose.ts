@@ -4,10 +4,9 @@ import { freshWork, NO_RESERVE, type Document } from "./document.ts";
 import { reserveOf, withState } from "./inputs.ts";
 import { readState } from "./read-state.ts";
 import type { Changed, OperatorChoice } from "./state.ts";
+import { operatorKey } from "../values/schema.ts";
 import type { State } from "../values/state.ts";
 import { withOperator } from "./with-operator.ts";
-
-const keyOf = ({ domain, op }: OperatorChoice): string => `${domain}/${op}`;
 
 /**
  * Returns the document with another operator or operator version. An operator that was used before gets its tensors
@@ -15,10 +14,10 @@ const keyOf = ({ domain, op }: OperatorChoice): string => `${domain}/${op}`;
  */
 export function withChoice(document: Document, choice: OperatorChoice): Required<Changed> {
   const { state } = document;
-  const { [keyOf(choice)]: left, ...others } = document.kept;
-  if (keyOf(choice) === keyOf(state)) return withVersion(document, choice);
+  const { [operatorKey(choice)]: left, ...others } = document.kept;
+  if (operatorKey(choice) === operatorKey(state)) return withVersion(document, choice);
   const { reserves, dropped } = document;
-  const kept = { ...others, [keyOf(state)]: { state, reserves, dropped } };
+  const kept = { ...others, [operatorKey(state)]: { state, reserves, dropped } };
   if (left !== undefined) {
     const back = withVersion({ ...document, ...left, kept, preset: null }, choice);
     const sentence = `the ${choice.op} tensors are as you left them`;

@@ -45,6 +45,7 @@ export interface BrokenLink {
 export interface OutputRule {
   readonly name: string;
   readonly output: Tensor;
+  /** Elements to mark: elements that differ, and elements without a defined value. */
   readonly differing: ReadonlySet<number>;
 }
 

@@ -49,6 +49,10 @@ export function firstText({ type, values, minimum = 0 }: AttributeSchema): strin
   return type === "boolean" ? "false" : type === "int" ? String(Math.max(minimum, 0)) : "";
 }
 
+/** Identifies an operator, whatever its version. */
+export const operatorKey = ({ domain, op }: Pick<State, "domain" | "op">): string =>
+  `${domain}/${op}`;
+
 /** Returns the available operators, each with its versions from newest to oldest. */
 export function operatorGroups(): {
   domain: State["domain"];
@@ -57,7 +61,7 @@ export function operatorGroups(): {
 }[] {
   const groups = new Map<string, OperatorVersion[]>();
   for (const version of operators()) {
-    const key = `${version.domain}/${version.name}`;
+    const key = operatorKey({ domain: version.domain, op: version.name });
     groups.set(key, [version, ...(groups.get(key) ?? [])]);
   }
   return [...groups.values()].map((versions) => {

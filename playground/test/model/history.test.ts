@@ -136,6 +136,8 @@ const ELEMENTS = { domain: "ai.onnx", op: "ScatterElements", opset: 18 } as cons
 test("ScatterND, ScatterElements and back: its tensors are as they were left", () => {
   const there = withChoice(START, ELEMENTS);
   assert.equal(there.document.state.op, "ScatterElements");
+  assert.deepEqual(there.document.state.inputs[0], BASE.inputs[0]);
+  assert.match(there.remarks[0], /updates is reshaped; undo restores the call$/);
   const { state } = there.document;
   const edited = withState(there.document, { ...state, attributes: { axis: "1" } });
   const back = withChoice(edited, { domain: "ai.onnx", op: "ScatterND", opset: 18 });
