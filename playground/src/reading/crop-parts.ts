@@ -76,6 +76,15 @@ export function chosen({ wanted, bad, shared, rest }: Census, most: number): num
   return [...new Set([...some, ...rest.slice(0, right)])];
 }
 
+/**
+ * Returns an index out of range for an axis, after the axis was reduced to `kept` elements: it remains out of range by
+ * the same distance, up to 99. Returns null for a valid index.
+ */
+export function outsideOf(index: number, size: number, kept: number): number | null {
+  if (index >= size) return kept + Math.min(index - size, 99);
+  return index < -size ? -kept - Math.min(-size - index, 99) : null;
+}
+
 /** An axis of data, reduced to the coordinates that indices name. */
 export class Axis {
   readonly size: number;
@@ -92,16 +101,11 @@ export class Axis {
     this.places = new Map(this.kept.map((coordinate, place) => [coordinate, place]));
   }
 
-  /**
-   * Returns the index's number in the crop. A negative index stays negative. An index out of range remains out of range
-   * by the same distance, up to 99.
-   */
+  /** Returns the index's number in the crop. A negative index stays negative, and an invalid index stays invalid. */
   index(one: number): number {
     const { size, kept, places } = this;
-    if (one >= size) return kept.length + Math.min(one - size, 99);
-    if (one < -size) return -kept.length - Math.min(-size - one, 99);
     const place = places.get(one < 0 ? one + size : one) ?? 0;
-    return one < 0 ? place - kept.length : place;
+    return outsideOf(one, size, kept.length) ?? (one < 0 ? place - kept.length : place);
   }
 }
 

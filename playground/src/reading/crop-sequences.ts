@@ -6,12 +6,13 @@
 import type { Tensor } from "ndscatter";
 import {
   across,
-  outOfRange,
+  Axis,
   census,
   chosen,
   first,
   indicesOf,
   numberAt,
+  outOfRange,
   remarkOn,
   taken,
   type Part,
@@ -43,14 +44,24 @@ export function ofSequences(
   const isLong = chosenBegins.some((begin) => !isRight(begin) && begin >= 0);
   const from = isLong ? length - steps : 0;
   const starts = chosenBegins.map((begin) => begin + from);
-  const cache = new Cache(size, isRing, steps, starts);
+  const positionOf = (start: number): number => (isRing ? ((start % size) + size) % size : start);
+  const reached = starts.flatMap((start) => first(steps, steps).map((s) => positionOf(start + s)));
+  // If the cache were shorter than the updates, the crop would show a different error.
+  const spare = chosenBegins.some(isRight) ? [] : first(size, steps);
+  const cache = new Axis(size, [...reached.filter((one) => one >= 0), ...spare]);
+  // A begin out of range remains out of range, and one that wraps around stays negative or behind the end.
+  const beginOf = (begin: number, start: number): number => {
+    const turns = begin < 0 ? -1 : begin >= size ? 1 : 0;
+    if (isRing) return cache.index(positionOf(start)) + turns * cache.kept.length;
+    return begin < 0 ? Math.max(begin, -99) : cache.index(start);
+  };
   const width = across(data.shape.length - 2);
   const partOf = (source: Tensor, along: readonly number[]): Tensor =>
     taken(
       source,
       source.shape.map((dim, d) => (d === 0 ? samples : d === axis ? along : first(dim, width))),
     );
-  const renumbered = chosenBegins.map((begin, at) => cache.begin(begin, starts[at]));
+  const renumbered = chosenBegins.map((begin, at) => beginOf(begin, starts[at]));
   const piece = first(steps, steps).map((step) => from + step);
   return {
     tensors: {
@@ -76,44 +87,3 @@ const fits = (data: Tensor, updates: Tensor, axis: number): boolean =>
   updates.size > 0 &&
   updates.shape.length === data.shape.length &&
   updates.shape.every((dim, d) => (d === axis ? dim <= data.shape[d] : dim === data.shape[d]));
-
-/** The cache positions in the crop. Adjacent positions stay adjacent. */
-class Cache {
-  readonly size: number;
-  readonly isRing: boolean;
-  readonly kept: readonly number[];
-
-  /** `starts` are the cache positions at which the parts of `steps` elements start. */
-  constructor(size: number, isRing: boolean, steps: number, starts: readonly number[]) {
-    this.size = size;
-    this.isRing = isRing;
-    const reached = starts
-      .flatMap((start) => first(steps, steps).map((step) => this.position(start + step)))
-      .filter((one) => one >= 0 && one < size);
-    // If the cache were shorter than the updates, the crop would show a different error.
-    const more = first(size, steps);
-    const whole = new Set(reached);
-    for (const one of more) if (whole.size < steps) whole.add(one);
-    this.kept = [...whole].toSorted((a, b) => a - b);
-  }
-
-  position(start: number): number {
-    const { size, isRing } = this;
-    return isRing ? ((start % size) + size) % size : start;
-  }
-
-  /**
-   * Returns the write index's number in the crop. An index out of range remains out of range by the same distance, up
-   * to 99. In a ring buffer, an index that wraps around stays negative or beyond the end. `begin` is the write index in
-   * the whole cache. `start` is the cache position at which the part starts.
-   */
-  begin(begin: number, start: number): number {
-    const { size, isRing, kept } = this;
-    if (isRing) {
-      const place = kept.indexOf(this.position(start));
-      return begin < 0 ? place - kept.length : begin >= size ? place + kept.length : place;
-    }
-    if (begin < 0) return Math.max(begin, -99);
-    return start < size ? kept.indexOf(start) : kept.length + Math.min(start - size, 99);
-  }
-}

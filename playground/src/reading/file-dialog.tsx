@@ -4,7 +4,7 @@ import type { JSX } from "preact";
 import { Dialog } from "../widgets/dialog.tsx";
 import { later } from "../widgets/later.tsx";
 import type { OfferedProps } from "./open-file.tsx";
-import type { Offer } from "./read-files.ts";
+import type { Offer } from "./offer.ts";
 
 const Offered = later<OfferedProps>(async () => (await import("./open-file.tsx")).Offered);
 

@@ -5,22 +5,9 @@
 
 import type { State } from "../values/state.ts";
 import { commandOf } from "./command.ts";
-import { areTensors, isCase, MOST_BYTES, TENSOR } from "./file-kinds.ts";
-import type { FileChoice, FileContent } from "./from-file.ts";
-import type { NamedTensor } from "./named.ts";
-import { unpacked } from "./npz.ts";
-
-export interface Offer {
-  readonly name: string;
-  readonly choices: readonly FileChoice[];
-  readonly remarks: readonly string[];
-  /** Pasted text of a single array, which is parsed again with the data type of the chosen input. */
-  readonly text?: string;
-  /** Tensors that fit several inputs. */
-  readonly tensors?: readonly NamedTensor[];
-  /** The command line for the whole call, if the page shows only a part. */
-  readonly command?: string;
-}
+import { areTensors, isCase, MODEL, MOST_BYTES } from "./file-kinds.ts";
+import { unpacked } from "./tensor-files.ts";
+import type { Content, Offer, Refusal } from "./offer.ts";
 
 /** What the user opened, and the page's call. */
 export type Opened = { readonly state: State } & (
@@ -29,16 +16,25 @@ export type Opened = { readonly state: State } & (
 );
 
 /** An offer, or the reason why there is none; null if no file is given. */
-export type Read = Offer | { readonly error: string } | null;
+export type Read = Offer | Refusal | null;
 
-/** Reads files or a text. The function never throws. */
+/** Reads files or a text. The code for each kind is loaded when it is first needed. The function never throws. */
 export async function readOpened(opened: Opened): Promise<Read> {
+  const isText = "text" in opened;
+  const files = isText ? [] : opened.files;
+  const name = isText
+    ? "the text"
+    : files.length > 1
+      ? `${files.length} files`
+      : (files[0]?.name ?? "");
+  if (!isText && files.length === 0) return null;
   try {
-    return "text" in opened
-      ? await offerOf(opened.text)
-      : await offerOfFiles(opened.files, opened.state);
+    const found = isText
+      ? await (await import("./read-text.ts")).readText(opened.text)
+      : await contentOf(files, opened.state);
+    return "error" in found ? found : { name, ...found };
   } catch (error) {
-    const what = "text" in opened ? "The text" : (opened.files[0]?.name ?? "The file");
+    const what = isText ? "The text" : files[0].name;
     return {
       error: `${what} could not be read: ${error instanceof Error ? error.message : String(error)}`,
     };
@@ -46,84 +42,30 @@ export async function readOpened(opened: Opened): Promise<Read> {
 }
 
 /** Reads a model with its tensors and its data, several tensors, or a single file. */
-async function offerOfFiles(files: readonly File[], state: State): Promise<Read> {
-  const [file] = files;
-  if (file === undefined) return null;
-  const names = files.map(({ name }) => name);
-  if (files.length > 1 && !isCase(names) && !areTensors(names)) {
+async function contentOf(files: readonly File[], state: State): Promise<Content | Refusal> {
+  const given = files.map(({ name }) => name);
+  if (files.length > 1 && !isCase(given) && !areTensors(given)) {
     return {
-      error: `The page accepts one model with its data and tensors (.npy, .npz, .pb) for its inputs, or only tensors; got ${names.slice(0, 5).join(", ")}${names.length > 5 ? " …" : ""}.`,
+      error: `The page accepts one model with its data and tensors (.npy, .npz, .pb) for its inputs, or only tensors; got ${given.slice(0, 5).join(", ")}${given.length > 5 ? " …" : ""}.`,
     };
   }
   const large = files.find(({ size }) => size > MOST_BYTES);
   if (large !== undefined) {
     const sentence = `${large.name} has ${large.size.toLocaleString("en")} bytes; the page reads up to ${MOST_BYTES.toLocaleString("en")}.`;
-    return {
-      name: nameOf(files, file),
-      choices: [],
-      remarks: [sentence],
-      command: commandOf(names, state),
-    };
+    return { choices: [], remarks: [sentence], command: commandOf(given, state) };
   }
-  const found = await contentOf(files, state);
-  return "error" in found ? found : { name: nameOf(files, file), ...found };
-}
-
-const nameOf = (files: readonly File[], { name }: File): string =>
-  files.length > 1 ? `${files.length} files` : name;
-
-async function contentOf(
-  files: readonly File[],
-  state: State,
-): Promise<FileContent | Omit<Offer, "name">> {
   const read = files.map(async (file) =>
     unpacked({ name: file.name, bytes: new Uint8Array(await file.arrayBuffer()) }),
   );
-  const named = (await Promise.all(read)).flat();
-  const names = named.map(({ name }) => name);
-  // The file readers are loaded when the first file is opened.
-  const { fromCase, tensorsOf } = await import("./from-case.ts");
-  if (isCase(names)) return withCommand(await fromCase(named), named, state);
-  if (areTensors(names) || TENSOR.test(names[0] ?? "")) {
-    const { largeOf } = await import("./large.ts");
-    const large = await largeOf(named, state);
-    if (large !== null) return large;
-  }
-  if (areTensors(names)) {
-    const { tensors, remarks } = await tensorsOf(named);
-    if (tensors.length === 0) return { error: remarks.join("; ") };
-    return { choices: [], tensors, remarks };
-  }
-  const [first] = named;
-  if (first === undefined) return { error: `${files[0].name} contains no arrays` };
-  const { fromFile } = await import("./from-file.ts");
-  return withCommand(await fromFile(first.name, first.bytes), named, state);
+  const all = (await Promise.all(read)).flat();
+  if (all.length === 0) return { error: `${files[0].name} contains no arrays` };
+  const found = all.some(({ name }) => MODEL.test(name))
+    ? await (await import("./from-model.ts")).fromModel(all)
+    : await (await import("./from-tensors.ts")).fromTensors(all, state);
+  // If the page can show only a part, a command explains the whole call.
+  const sentences = "error" in found ? [found.error] : found.remarks;
+  if (!sentences.some((one) => /shows up to [\d,]+ (?:elements|lists)/.test(one))) return found;
+  const names = all.map(({ name }) => name);
+  const whole = "error" in found ? { choices: [], remarks: sentences } : found;
+  return { command: commandOf(names, state), ...whole };
 }
-
-/** Returns a model's content, with a command line if one of its tensors is too large for the page. */
-function withCommand(
-  content: FileContent,
-  files: readonly { readonly name: string }[],
-  state: State,
-): FileContent | Omit<Offer, "name"> {
-  const sentences = "error" in content ? [content.error] : content.remarks;
-  if (!sentences.some((one) => /shows up to [\d,]+ (?:elements|lists)/.test(one))) return content;
-  const names = files.map(({ name }) => name);
-  const command = commandOf(names, state);
-  if ("error" in content) return { choices: [], remarks: sentences, command };
-  return { ...content, command };
-}
-
-/** Returns the choices that pasted text offers. The code that reads text is loaded when the first text is pasted. */
-async function offerOf(text: string): Promise<Read> {
-  const { readText } = await import("./read-text.ts");
-  const { choices, tensors, understood, error, isOneArray } = await readText(text);
-  if (error !== null) return { error: `The text is not read: ${error}` };
-  const common = { name: "the text", remarks: understood };
-  if (choices.length > 0) return { ...common, choices };
-  if (tensors.length > 1) return { ...common, choices: [], tensors };
-  return { ...common, choices: tensorChoices(tensors), ...(isOneArray ? { text } : {}) };
-}
-
-const tensorChoices = (tensors: readonly NamedTensor[]): FileChoice[] =>
-  tensors.length === 1 ? [{ kind: "tensor", title: tensors[0].name, input: tensors[0].input }] : [];

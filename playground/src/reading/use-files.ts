@@ -5,8 +5,8 @@
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { ONNX } from "./file-kinds.ts";
-import type { FileChoice } from "./from-file.ts";
-import type { Offer, Opened, Read } from "./read-files.ts";
+import type { Choice, Offer } from "./offer.ts";
+import type { Opened, Read } from "./read-files.ts";
 import type { State } from "../values/state.ts";
 import type { Session } from "../cells/session.ts";
 
@@ -29,7 +29,7 @@ export interface Files {
   takeFiles(files: readonly File[]): void;
   /** Reads pasted or typed text: a call, an array, an error message or a link. */
   takeText(text: string): void;
-  take(choice: FileChoice, spot: Spot, remarks: readonly string[]): void;
+  take(choice: Choice, spot: Spot, remarks: readonly string[]): void;
   /** Assigns tensors to a call's inputs. */
   takeState(state: State, remarks: readonly string[]): void;
   /** Closes the offer without changing the page. */

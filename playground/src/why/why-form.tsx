@@ -2,7 +2,8 @@
 
 import type { JSX } from "preact";
 import { useRef } from "preact/hooks";
-import { fromFile } from "../reading/from-file.ts";
+import { MODEL } from "../reading/file-kinds.ts";
+import { textIn } from "../reading/tensor-files.ts";
 import type { Why } from "./use-why.ts";
 
 interface ActualFormProps extends Pick<
@@ -70,10 +71,13 @@ function FileChoice({ onFile, onRefusal }: ActualFormProps): JSX.Element {
   const field = useRef<HTMLInputElement>(null);
   const take = async (file: File): Promise<void> => {
     try {
-      const found = await fromFile(file.name, new Uint8Array(await file.arrayBuffer()));
+      const { name } = file;
+      if (MODEL.test(name)) {
+        return onRefusal(`${name} is a model; choose a file with the runtime's output tensor`);
+      }
+      const found = await textIn({ name, bytes: new Uint8Array(await file.arrayBuffer()) });
       if ("error" in found) onRefusal(found.error);
-      else if (found.choices[0]?.kind === "tensor") onFile(found.choices[0].input);
-      else onRefusal(`${file.name} is a model; choose a file with the runtime's output tensor`);
+      else onFile(found.input);
     } catch (error) {
       onRefusal(`${file.name} could not be read: ${String(error)}`);
     }

@@ -95,9 +95,10 @@ test("the kept links are of every operator", () => {
 
 test("a pasted compressed link is recognized", async () => {
   const link = await packed(toHash(scatterOf(100)));
-  const { choices } = await readText(` https://example.org/ndscatter/#${link}\n`);
+  const found = await readText(` https://example.org/ndscatter/#${link}\n`);
+  assert.ok("choices" in found);
   assert.deepEqual(
-    choices.map((choice) => (choice.kind === "node" ? choice.state : null)),
+    found.choices.map((choice) => (choice.kind === "node" ? choice.state : null)),
     [scatterOf(100)],
   );
 });

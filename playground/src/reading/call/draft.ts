@@ -2,18 +2,9 @@
 
 import type { Role } from "ndscatter";
 import { sizeOf } from "../../values/shape.ts";
-import {
-  alongAxis,
-  broadcast,
-  commonShape,
-  cropped,
-  filledWith,
-  numbers,
-  reshapedTo,
-  type Arr,
-} from "./arrays.ts";
+import { alongAxis, cropped, filledWith, grownTo, type Arr } from "./arrays.ts";
 
-/** An operator with attributes and inputs. */
+/** An operator with attributes and inputs. Attributes may have their default values. */
 export interface Draft {
   readonly domain: "ai.onnx" | "openvino";
   readonly op: string;
@@ -24,135 +15,129 @@ export interface Draft {
   readonly remarks?: readonly string[];
 }
 
-const none = (reduction: string): Record<string, string> =>
-  reduction === "none" ? {} : { reduction };
+export const withRemark = (draft: Draft | null, remark: string): Draft | null =>
+  draft && { ...draft, remarks: [...(draft.remarks ?? []), remark] };
 
-const axisOf = (axis: number): Record<string, string> => (axis === 0 ? {} : { axis: String(axis) });
-
-const axisInput = (axis: number): Arr => numbers([axis], []);
-
-/** OpenVINO's reduction names. */
-const OPENVINO: Readonly<Record<string, string | undefined>> = { add: "sum", mul: "prod" };
-
-/** Broadcasts or crops updates to the shape of indices. */
-function fitted(updates: Arr, index: Arr): Arr {
-  const isLarger =
-    updates.shape.length === index.shape.length &&
-    updates.shape.every((dim, d) => dim >= index.shape[d]) &&
-    String(updates.shape) !== String(index.shape);
-  return isLarger && sizeOf(index.shape) > 0 ? cropped(updates, index.shape) : updates;
+/** What a call reads. */
+export interface Reads {
+  readonly data: Arr;
+  readonly indices: Arr;
+  readonly axis: number;
+  readonly batchDims?: number;
 }
+
+/** What a call reads and writes. */
+export interface Writes extends Reads {
+  readonly updates: Arr;
+  readonly reduction: string;
+  /** True if the result excludes data. */
+  readonly isFresh?: boolean;
+}
+
+const axisInput = (axis: number): Arr => ({
+  dtype: "int64",
+  shape: [],
+  values: [String(axis)],
+  isSaid: false,
+});
 
 const shownInstead = (lack: string, op: string): string =>
   `ONNX ${lack}, so the page shows OpenVINO's ${op}.`;
 
+/** OpenVINO's reduction names. */
+const OPENVINO: ReadonlyMap<string, string> = new Map([
+  ["add", "sum"],
+  ["mul", "prod"],
+]);
+
+/** Repeats a single update, and crops updates that are larger than indices. */
+function fitted(updates: Arr, { shape }: Arr): Arr {
+  if (updates.shape.length === 0) return filledWith(updates, shape, updates.values[0]);
+  const isLarger =
+    updates.shape.length === shape.length &&
+    updates.shape.every((dim, d) => dim >= shape[d]) &&
+    String(updates.shape) !== String(shape);
+  return isLarger && sizeOf(shape) > 0 ? cropped(updates, shape) : updates;
+}
+
 /** Drafts a scatter of elements along an axis. Only OpenVINO supports `mean` and can exclude data from the result. */
-export function elements(
-  data: Arr,
-  index: Arr,
-  updates: Arr,
-  {
-    axis,
-    reduction = "none",
-    isFresh = false,
-  }: { axis: number; reduction?: string; isFresh?: boolean },
-): Draft {
-  const single = updates.values.length === 1 && updates.shape.length === 0;
-  const fit = single ? filledWith(updates, index.shape, updates.values[0]) : fitted(updates, index);
-  const inputs = { data, indices: index, updates: fit };
-  const cropped =
-    fit !== updates && !single ? ["The updates are cropped to the shape of the indices."] : [];
-  if (reduction !== "mean" && !isFresh && reduction !== "sub") {
-    const attributes = { ...axisOf(axis), ...none(reduction) };
-    return { domain: "ai.onnx", op: "ScatterElements", attributes, inputs, remarks: cropped };
+export function elements(given: Writes): Draft {
+  const { data, indices, updates, axis, reduction, isFresh = false } = given;
+  const inputs = { data, indices, updates: fitted(updates, indices) };
+  const remarks =
+    inputs.updates.values.length < updates.values.length
+      ? ["The updates are cropped to the shape of the indices."]
+      : [];
+  if (!isFresh && reduction !== "mean" && reduction !== "sub") {
+    const attributes = { axis: String(axis), reduction };
+    return { domain: "ai.onnx", op: "ScatterElements", attributes, inputs, remarks };
   }
+  const op = "ScatterElementsUpdate";
+  const lack = isFresh
+    ? "cannot exclude data from a scatter"
+    : `does not have the reduction ${reduction}`;
   return {
     domain: "openvino",
-    op: "ScatterElementsUpdate",
+    op,
     attributes: {
-      ...none(OPENVINO[reduction] ?? reduction),
-      ...(isFresh ? { use_init_val: "false" } : {}),
+      reduction: OPENVINO.get(reduction) ?? reduction,
+      use_init_val: String(!isFresh),
     },
     inputs: { ...inputs, axis: axisInput(axis) },
-    remarks: [
-      ...cropped,
-      shownInstead(
-        isFresh ? "cannot exclude data from a scatter" : `does not have the reduction ${reduction}`,
-        "ScatterElementsUpdate",
-      ),
-    ],
+    remarks: [...remarks, shownInstead(lack, op)],
   };
 }
 
 /** Drafts a scatter of slices by index tuples. Updates are broadcast to the shape of the slices. */
-export function tuples(data: Arr, indices: Arr, updates: Arr, reduction = "none"): Draft {
+export function tuples(given: Omit<Writes, "axis">): Draft {
+  const { data, indices, updates, reduction } = given;
   const shape = [...indices.shape.slice(0, -1), ...data.shape.slice(indices.shape.at(-1) ?? 0)];
   const inputs = { data, indices, updates: grownTo(updates, shape) };
-  if (reduction !== "sub") {
-    return { domain: "ai.onnx", op: "ScatterND", attributes: none(reduction), inputs };
-  }
-  const remarks = [shownInstead("does not have the reduction sub", "ScatterNDUpdate")];
-  return { domain: "openvino", op: "ScatterNDUpdate", attributes: { reduction }, inputs, remarks };
+  const attributes = { reduction };
+  if (reduction !== "sub") return { domain: "ai.onnx", op: "ScatterND", attributes, inputs };
+  const op = "ScatterNDUpdate";
+  const remarks = [shownInstead("does not have the reduction sub", op)];
+  return { domain: "openvino", op, attributes, inputs, remarks };
 }
-
-/** Broadcasts an array to a shape; an array that does not fit stays as it is, and the page reports its shape. */
-const grownTo = (array: Arr, shape: readonly number[]): Arr => {
-  const isFit =
-    String(commonShape([array.shape, shape])) === String(shape) &&
-    array.shape.every(
-      (dim, d) => dim === 1 || dim === shape[d + shape.length - array.shape.length],
-    );
-  return isFit ? broadcast(array, shape) : array;
-};
 
 /** Drafts a scatter of whole slices along an axis, such as `x[:, idx] = u`. */
-export function slices(
-  data: Arr,
-  index: Arr,
-  updates: Arr,
-  axis: number,
-  reduction = "none",
-): Draft {
+export function slices(given: Writes): Draft {
+  const { data, indices, updates, reduction } = given;
+  const axis = given.axis < 0 ? given.axis + data.shape.length : given.axis;
   if (axis === 0) {
-    const rows = reshapedTo(index, [...index.shape, 1]);
-    return tuples(data, rows, updates, reduction);
+    const rows = { ...indices, shape: [...indices.shape, 1] };
+    return tuples({ data, indices: rows, updates, reduction });
   }
   if (reduction === "none") {
-    const shape = [...data.shape.slice(0, axis), ...index.shape, ...data.shape.slice(axis + 1)];
-    const own = grownTo(updates, shape);
-    const inputs = { data, indices: index, updates: own, axis: axisInput(axis) };
-    return { domain: "openvino", op: "ScatterUpdate", attributes: {}, inputs };
+    const shape = [...data.shape.slice(0, axis), ...indices.shape, ...data.shape.slice(axis + 1)];
+    const inputs = { data, indices, updates: grownTo(updates, shape), axis: axisInput(axis) };
+    const op = "ScatterUpdate";
+    const remarks = [shownInstead("does not have a scatter of slices along another axis", op)];
+    return { domain: "openvino", op, attributes: {}, inputs, remarks };
   }
-  const full = index.shape.length === 1 ? alongAxis(index, axis, data.shape) : index;
-  return elements(data, full, grownTo(updates, full.shape), { axis, reduction });
+  const full = indices.shape.length === 1 ? alongAxis(indices, axis, data.shape) : indices;
+  const grown = grownTo(updates, full.shape);
+  return elements({ data, indices: full, updates: grown, axis, reduction });
 }
 
-export function gather(data: Arr, indices: Arr, axis: number, batchDims = 0): Draft {
+/** Drafts a gather of slices along an axis. Only OpenVINO supports batches. */
+export function gather({ data, indices, axis, batchDims = 0 }: Reads): Draft {
   if (batchDims === 0) {
-    return { domain: "ai.onnx", op: "Gather", attributes: axisOf(axis), inputs: { data, indices } };
+    const attributes = { axis: String(axis) };
+    return { domain: "ai.onnx", op: "Gather", attributes, inputs: { data, indices } };
   }
-  const attributes = { batch_dims: String(batchDims) };
   const inputs = { data, indices, axis: axisInput(axis) };
-  return { domain: "openvino", op: "Gather", attributes, inputs };
+  const attributes = { batch_dims: String(batchDims) };
+  const remarks = [shownInstead("does not have batches in Gather", "Gather")];
+  return { domain: "openvino", op: "Gather", attributes, inputs, remarks };
 }
 
-export const gatherElements = (data: Arr, indices: Arr, axis: number): Draft => ({
-  domain: "ai.onnx",
-  op: "GatherElements",
-  attributes: axisOf(axis),
-  inputs: { data, indices },
-});
+export function gatherElements({ data, indices, axis }: Reads): Draft {
+  const attributes = { axis: String(axis) };
+  return { domain: "ai.onnx", op: "GatherElements", attributes, inputs: { data, indices } };
+}
 
-export const gatherND = (data: Arr, indices: Arr, batchDims = 0): Draft => ({
-  domain: "ai.onnx",
-  op: "GatherND",
-  attributes: batchDims === 0 ? {} : { batch_dims: String(batchDims) },
-  inputs: { data, indices },
-});
-
-/** Flattens an array to one axis, as `np.take` does without an axis. */
-export const flat = (array: Arr): Arr => reshapedTo(array, [array.values.length]);
-
-/** Returns zeros of the updates' data type, for sums that exclude data. */
-export const zerosLike = (updates: Arr, shape: readonly number[]): Arr =>
-  filledWith(updates, shape, "0");
+export function gatherND({ data, indices, batchDims = 0 }: Omit<Reads, "axis">): Draft {
+  const attributes = { batch_dims: String(batchDims) };
+  return { domain: "ai.onnx", op: "GatherND", attributes, inputs: { data, indices } };
+}

@@ -1,195 +1,258 @@
-/** Lists the library functions that are scatters and gathers. Calls of other functions are not recognized. */
+/**
+ * Lists the library functions that are scatters and gathers, and binds their arguments. Calls of other functions are
+ * not recognized.
+ */
 
+import type { Argument, Call, Value } from "../literals.ts";
+import { broadcast, filledWith, type Arr } from "./arrays.ts";
 import {
   elements,
-  flat,
   gather,
   gatherElements,
   gatherND,
   slices,
   tuples,
-  zerosLike,
+  withRemark,
   type Draft,
+  type Writes,
 } from "./draft.ts";
-import { broadcast, type Arr } from "./arrays.ts";
+import type { Names } from "./names.ts";
+import { reductionNamed, subscript } from "./subscript.ts";
 
-export interface Bound {
-  array(name: string): Arr;
-  /** Returns an integer argument; throws if the argument is not an integer, or is missing without a default. */
-  number(name: string, otherwise?: number): number;
-  /** Returns the text of a word or boolean argument; an empty string if the argument is missing. */
-  word(name: string): string;
-  has(name: string): boolean;
-  /** Returns index tuples for a tuple of arrays or for a single array on the first axis. */
-  index(name: string): { readonly isTuple: boolean; readonly array: Arr };
-  readonly name: string;
+/** Drafts `np.take`, which flattens data if there is no axis. */
+function take(given: Bound): Draft {
+  if (given.has("axis")) return gather(given);
+  const { data, indices } = given;
+  const flat = { ...data, shape: [data.values.length] };
+  const remarks = ["Without an axis, take flattens data first."];
+  return { ...gather({ data: flat, indices, axis: 0 }), remarks };
 }
 
-export interface Form {
-  readonly library: string;
-  readonly names: string;
-  /**
-   * The names of the parameters, separated by a comma and a space. The first parameter is the array that a method is
-   * called on. A bar separates alternative names.
-   */
-  readonly parameters: string;
-  readonly isMethod: boolean;
-  make(bound: Bound): Draft;
+/** Drafts a sum of updates whose targets have the same segment number. */
+function segments(given: Bound): Draft {
+  const { updates, indices } = given;
+  const most = Math.max(-1, ...indices.values.map(Number));
+  const count = given.has("num_segments") ? given.number("num_segments") : most + 1;
+  const data = filledWith(updates, [Math.max(0, count), ...updates.shape.slice(1)], "0");
+  return slices({ data, indices, updates, axis: 0, reduction: "add" });
 }
 
-const WORDS: Readonly<Record<string, string | undefined>> = {
-  update: "none",
-  add: "add",
-  sum: "add",
-  subtract: "sub",
-  sub: "sub",
-  multiply: "mul",
-  mul: "mul",
-  prod: "mul",
-  maximum: "max",
-  max: "max",
-  amax: "max",
-  minimum: "min",
-  min: "min",
-  amin: "min",
-  mean: "mean",
-};
+/** Drafts `F.embedding`, a gather of rows. */
+const embedding = ({ data, indices }: Bound): Draft => gather({ data, indices, axis: 0 });
 
-/** Returns the reduction with this library name; `none` for an empty name. */
-const reductionOf = (word: string): string => (word === "" ? "none" : (WORDS[word] ?? word));
-
-const rowsOrTuples = (bound: Bound, [data, index, updates]: string[], reduction: string): Draft => {
-  const { isTuple, array } = bound.index(index);
-  const [target, values] = [bound.array(data), bound.array(updates)];
-  return isTuple
-    ? tuples(target, array, values, reduction)
-    : slices(target, array, values, 0, reduction);
-};
-
-function segments(bound: Bound): Draft {
-  const [data, ids] = [bound.array("data"), bound.array("segment_ids")];
-  const most = Math.max(-1, ...ids.values.map(Number));
-  const count = bound.has("num_segments") ? bound.number("num_segments") : most + 1;
-  const target = zerosLike(data, [Math.max(0, count), ...data.shape.slice(1)]);
-  return slices(target, ids, data, 0, "add");
-}
-
-const formsOf =
-  (library: string, isMethod: boolean) =>
-  (names: string, parameters: string, make: Form["make"]): Form => ({
-    ...{ library, names, parameters, isMethod, make },
+/** Drafts a scatter by one array of indices, or by a tuple of arrays, one for each axis. */
+const indexed = (given: Bound): Draft | null =>
+  subscript(given.names, {
+    of: given.value("data"),
+    items: [given.value("indices")],
+    start: given.call.start,
+    updates: given.value("updates"),
+    reduction: given.reduction,
   });
 
-const torch = formsOf("torch", true);
-const numpy = formsOf("numpy", false);
-const tf = formsOf("tf", false);
+/** Drafts `np.put_along_axis`, which broadcasts updates. */
+const put = ({ data, indices, updates, axis, reduction }: Bound): Draft =>
+  elements({ data, indices, updates: broadcast(updates, indices.shape), axis, reduction });
 
-/** PyTorch's scatters of single elements. */
-const scattered = (bound: Bound, reduction: string, isFresh = false): Draft =>
-  elements(bound.array("input"), bound.array("index"), bound.array("src"), {
-    ...{ axis: bound.number("dim"), reduction, isFresh },
-  });
+function intoZeros(given: Bound): Draft {
+  const { indices, updates } = given;
+  const data = filledWith(updates, given.array("shape").values.map(Number), "0");
+  return tuples({ data, indices, updates, reduction: "add" });
+}
 
-const tensorIndexed = (bound: Bound, updates: string, reduction: string): Draft => {
-  const data = bound.array("input");
-  const axis = bound.number("dim");
-  const positive = axis < 0 ? axis + data.shape.length : axis;
-  return slices(data, bound.array("index"), bound.array(updates), positive, reduction);
-};
+/** Drafts `tf.gather`, whose axis is by default the first behind the batches. */
+function gatherBatches(given: Bound): Draft {
+  const { data, indices, batchDims } = given;
+  return gather({ data, indices, axis: given.has("axis") ? given.axis : batchDims, batchDims });
+}
 
-export const FORMS: readonly Form[] = [
-  torch("scatter", "input, dim, index, src|value, reduce", (b) =>
-    scattered(b, reductionOf(b.word("reduce"))),
-  ),
-  torch("scatter_add", "input, dim, index, src", (b) => scattered(b, "add")),
-  torch("scatter_reduce", "input, dim, index, src, reduce, include_self", (b) =>
-    scattered(b, reductionOf(b.word("reduce")), /^false$/i.test(b.word("include_self"))),
-  ),
-  torch("gather", "input, dim, index, sparse_grad", (b) =>
-    gatherElements(b.array("input"), b.array("index"), b.number("dim")),
-  ),
-  torch("take_along_dim", "input, indices, dim", (b) =>
-    gatherElements(b.array("input"), b.array("indices"), b.number("dim")),
-  ),
-  torch("index_select", "input, dim, index", (b) =>
-    gather(b.array("input"), b.array("index"), b.number("dim")),
-  ),
-  torch("index_add index_copy", "input, dim, index, source|tensor, alpha", (b) =>
-    tensorIndexed(b, "source", b.name === "index_add" ? "add" : "none"),
-  ),
-  torch("index_fill", "input, dim, index, value", (b) => tensorIndexed(b, "value", "none")),
-  torch("index_put", "input, indices, values, accumulate", (b) =>
-    rowsOrTuples(
-      b,
-      ["input", "indices", "values"],
-      /^true$/i.test(b.word("accumulate")) ? "add" : "none",
-    ),
-  ),
-  numpy("put_along_axis", "arr, indices, values, axis, mode, inplace", (b) => {
-    const [data, index, values] = [b.array("arr"), b.array("indices"), b.array("values")];
-    return elements(data, index, broadcast(values, index.shape), { axis: b.number("axis") });
-  }),
-  numpy("take_along_axis", "arr, indices, axis, mode", (b) =>
-    gatherElements(b.array("arr"), b.array("indices"), b.number("axis")),
-  ),
-  formsOf("numpy", true)("take", "a, indices, axis, out, mode", (b) =>
-    b.has("axis")
-      ? gather(b.array("a"), b.array("indices"), b.number("axis"))
-      : {
-          ...gather(flat(b.array("a")), b.array("indices"), 0),
-          remarks: ["Without an axis, take flattens data first."],
-        },
-  ),
-  numpy("add.at subtract.at multiply.at maximum.at minimum.at", "a, indices, b", (b) =>
-    rowsOrTuples(b, ["a", "indices", "b"], reductionOf(b.name.split(".")[0])),
-  ),
-  tf(
-    "tensor_scatter_nd_update tensor_scatter_nd_add tensor_scatter_nd_sub tensor_scatter_nd_max tensor_scatter_nd_min",
-    "tensor, indices, updates, name",
-    (b) => {
-      const reduction = reductionOf(b.name.replace(/^.*_/, ""));
-      return tuples(b.array("tensor"), b.array("indices"), b.array("updates"), reduction);
-    },
-  ),
-  tf("scatter_nd", "indices, updates, shape, name", (b) => {
-    const shape = b.array("shape");
-    const updates = b.array("updates");
-    const target = zerosLike(updates, shape.values.map(Number));
-    return tuples(target, b.array("indices"), updates, "add");
-  }),
-  tf("gather", "params, indices, validate_indices, axis, batch_dims, name", (b) => {
-    const batchDims = b.number("batch_dims", 0);
-    return gather(b.array("params"), b.array("indices"), b.number("axis", batchDims), batchDims);
-  }),
-  tf("gather_nd", "params, indices, batch_dims, name", (b) =>
-    gatherND(b.array("params"), b.array("indices"), b.number("batch_dims", 0)),
-  ),
-  tf(
-    "math.unsorted_segment_sum math.segment_sum",
-    "data, segment_ids, num_segments, name",
-    segments,
-  ),
-  formsOf("jax", false)(
-    "ops.segment_sum",
-    "data, segment_ids, num_segments, indices_are_sorted",
-    segments,
-  ),
+/**
+ * The library, names and parameters of functions. A parameter may have several names, separated by a bar, and has a role
+ * after a colon, unless the role is its name. The first parameter is the array that a method is called on.
+ */
+type Form = readonly [
+  library: string,
+  names: string,
+  parameters: string,
+  draft: (given: Bound) => Draft | null,
 ];
 
-/** Returns a call's table row: a library function is found by the end of its path, a method by its name. */
-export function formOf(library: string | null, path: string): { form: Form; name: string } | null {
-  const last = path.split(".");
-  const ends = [last.slice(-2).join("."), last.slice(-1)[0]].map((one) =>
-    one.replace(/(?<=\w)_$/, ""),
+// prettier-ignore
+const FORMS: readonly Form[] = [
+  ["torch", "scatter", "input:data, dim:axis, index:indices, src|value:updates, reduce", elements],
+  ["torch", "scatter_add", "input:data, dim:axis, index:indices, src:updates", elements],
+  ["torch", "scatter_reduce", "input:data, dim:axis, index:indices, src:updates, reduce, include_self", elements],
+  ["torch", "gather", "input:data, dim:axis, index:indices, sparse_grad", gatherElements],
+  ["torch", "take_along_dim", "input:data, indices, dim:axis", gatherElements],
+  ["torch", "index_select", "input:data, dim:axis, index:indices", gather],
+  ["torch", "F.embedding functional.embedding", "input:indices, weight:data, padding_idx, sparse", embedding],
+  ["torch", "index_add index_copy", "input:data, dim:axis, index:indices, source|tensor:updates, alpha", slices],
+  ["torch", "index_fill", "input:data, dim:axis, index:indices, value:updates", slices],
+  ["torch", "index_put", "input:data, indices, values:updates, accumulate", indexed],
+  ["numpy", "put_along_axis", "arr:data, indices, values:updates, axis, mode, inplace", put],
+  ["numpy", "take_along_axis", "arr:data, indices, axis, mode", gatherElements],
+  ["numpy", "take", "a:data, indices, axis, out, mode", take],
+  ["numpy", "add.at subtract.at multiply.at maximum.at minimum.at", "a:data, indices, b:updates", indexed],
+  ["tf", "tensor_scatter_nd_update tensor_scatter_nd_add tensor_scatter_nd_sub", "tensor:data, indices, updates, name", tuples],
+  ["tf", "tensor_scatter_nd_max tensor_scatter_nd_min", "tensor:data, indices, updates, name", tuples],
+  ["tf", "scatter_nd", "indices, updates, shape, name", intoZeros],
+  ["tf", "gather", "params:data, indices, validate_indices, axis, batch_dims, name", gatherBatches],
+  ["tf", "gather_nd", "params:data, indices, batch_dims, name", gatherND],
+  ["tf", "math.unsorted_segment_sum math.segment_sum", "data:updates, segment_ids:indices, num_segments, name", segments],
+  ["jax", "ops.segment_sum", "data:updates, segment_ids:indices, num_segments, indices_are_sorted", segments],
+];
+
+/** What libraries do with a negative index that is not counted from the end, as measured with each of them. */
+const NEGATIVE: Readonly<Record<string, string | undefined>> = Object.assign(Object.create(null), {
+  torch: "PyTorch refuses a negative index here; ONNX counts it from the end.",
+  tf: "TensorFlow refuses a negative index here; ONNX counts it from the end.",
+});
+const SEGMENT = "A negative segment is left out there; the page counts it from the end.";
+/** Functions that count a negative index from the end. */
+const COUNTS = /^(?:index_put|index_fill|take_along_dim)$/;
+
+/** Adds what the page and the library do in different ways. */
+function withDifferences(draft: Draft, library: string, given: Bound): Draft | null {
+  const isNegative = draft.inputs.indices?.values.some((index) => index.startsWith("-")) === true;
+  const negative = given.name.includes("segment") ? SEGMENT : NEGATIVE[library];
+  const differences = [
+    isNegative && negative !== undefined && !COUNTS.test(given.name) ? negative : "",
+    given.has("mode") && given.word("mode") !== "raise" ? modeRemark(given.word("mode")) : "",
+  ];
+  return differences.filter((one) => one !== "").reduce<Draft | null>(withRemark, draft);
+}
+
+export const modeRemark = (mode: string): string =>
+  `The mode ${mode} is not applied: an index out of range is reported, and a negative one counts from the end.`;
+
+const isMethod = ([library, names]: Form): boolean => library === "torch" || names === "take";
+
+/**
+ * Drafts a call of a library; null for a function that is not listed. A function is found by the end of its path, and a
+ * method, whose library is null, by its name.
+ */
+export function libraryCall(
+  names: Names,
+  call: Call,
+  library: string | null,
+  given: readonly Argument[],
+): Draft | null {
+  // JAX has NumPy's functions.
+  const libraries = library === "jax" ? ["jax", "numpy"] : [library];
+  const forms = FORMS.filter((form) =>
+    library === null ? isMethod(form) : libraries.includes(form[0]),
   );
-  for (const name of ends) {
-    for (const form of FORMS) {
-      const isThere =
-        library === null
-          ? form.isMethod
-          : form.library === library || (library === "jax" && form.library === "numpy");
-      if (isThere && form.names.split(" ").includes(name)) return { form, name };
-    }
+  const path = call.name.replace(/(?<=\w)_$/, "").split(".");
+  for (const name of [path.slice(-2).join("."), path[path.length - 1]]) {
+    const found = forms.find(([, all]) => all.split(" ").includes(name));
+    if (found === undefined) continue;
+    const [own, , parameters, draft] = found;
+    const bound = new Bound(names, call, name, parameters, given);
+    const drafted = draft(bound);
+    return drafted && withDifferences(drafted, own, bound);
   }
   return null;
+}
+
+/** A call's arguments by the roles of its parameters. Reading an argument that is missing throws. */
+class Bound implements Writes {
+  readonly names: Names;
+  readonly call: Call;
+  /** The function's name in the list. */
+  readonly name: string;
+  readonly parameters: readonly { readonly own: readonly string[]; readonly role: string }[];
+  readonly values = new Map<string, Value>();
+
+  /** Throws if the call has an argument without a parameter. */
+  constructor(
+    names: Names,
+    call: Call,
+    name: string,
+    parameters: string,
+    given: readonly Argument[],
+  ) {
+    this.names = names;
+    this.call = call;
+    this.name = name;
+    this.parameters = parameters.split(", ").map((one) => {
+      const [own, role] = one.split(":");
+      return { own: own.split("|"), role: role ?? own };
+    });
+    let position = 0;
+    for (const { name: keyword, value } of given) {
+      const parameter =
+        keyword === null
+          ? this.parameters[position++]
+          : this.parameters.find(({ own }) => own.includes(keyword));
+      if (parameter === undefined || this.values.has(parameter.role)) {
+        const title = keyword === null ? `${position}` : keyword;
+        throw names.wrong(`${name} has no parameter for the argument ${title}`, value.start);
+      }
+      this.values.set(parameter.role, value);
+    }
+    if (this.values.has("alpha") && this.word("alpha") !== "1") {
+      const sentence = "alpha is not supported here: multiply the source by alpha";
+      throw names.wrong(sentence, this.value("alpha").start);
+    }
+  }
+
+  get data(): Arr {
+    return this.array("data");
+  }
+
+  get indices(): Arr {
+    return this.array("indices");
+  }
+
+  get updates(): Arr {
+    return this.array("updates");
+  }
+
+  get axis(): number {
+    return this.number("axis");
+  }
+
+  get batchDims(): number {
+    return this.has("batch_dims") ? this.number("batch_dims") : 0;
+  }
+
+  /** The reduction that an argument or a part of the function's name says. */
+  get reduction(): string {
+    const said = /^true$/i.test(this.word("accumulate")) ? "add" : this.word("reduce");
+    if (said !== "") return reductionNamed(said) ?? said;
+    return (
+      this.name
+        .split(/[._]/)
+        .map(reductionNamed)
+        .find((one) => one !== null) ?? "none"
+    );
+  }
+
+  get isFresh(): boolean {
+    return /^false$/i.test(this.word("include_self"));
+  }
+
+  has(role: string): boolean {
+    return this.values.has(role) && this.word(role) !== "None";
+  }
+
+  /** Returns the text of a word or boolean argument; an empty string if the argument is missing. */
+  word(role: string): string {
+    const value = this.values.get(role);
+    return value?.kind === "word" ? value.text : "";
+  }
+
+  value(role: string): Value {
+    const value = this.values.get(role);
+    if (value !== undefined) return value;
+    throw this.names.wrong(`${this.name} needs the argument ${this.title(role)}`, this.call.start);
+  }
+
+  /** Returns the library's name for a parameter. */
+  title = (role: string): string =>
+    this.parameters.find((one) => one.role === role)?.own[0] ?? role;
+
+  array = (role: string): Arr => this.names.array(this.value(role));
+
+  number = (role: string): number => this.names.integer(this.value(role), this.title(role));
 }

@@ -1,11 +1,51 @@
-/** Unpacks `.npz` files, which are ZIP archives of `.npy` files. */
+/** Reads tensor files, and unpacks `.npz` files, which are ZIP archives of `.npy` files. */
 
-import { MOST_BYTES, NPZ } from "./file-kinds.ts";
+import type { Tensor } from "ndscatter";
+import { attempt } from "../values/attempt.ts";
+import { textOf } from "../values/tensor-text.ts";
+import { lastOf, MOST_BYTES, NPZ, TENSOR } from "./file-kinds.ts";
+import type { NamedTensor } from "./named.ts";
+import type { Refusal } from "./offer.ts";
 
 /** A file and its name; folders in the name are ignored. */
 export interface NamedFile {
   readonly name: string;
   readonly bytes: Uint8Array;
+}
+
+/** Returns the tensor in a `.npy` or `.pb` file of any size. The function never rejects, even if the file is damaged. */
+export async function tensorIn({ name, bytes }: NamedFile): Promise<Tensor | Refusal> {
+  const { readNpy } = await import("ndscatter/npy");
+  const { readTensor } = await import("./model-files.ts");
+  const [, ending = ""] = /\.(npy|pb)$/i.exec(name) ?? [];
+  if (ending === "") {
+    return {
+      error: `the name ${JSON.stringify(name)} must end in one of .npy, .pb, .onnx, .xml`,
+    };
+  }
+  const read = ending.toLowerCase() === "pb" ? readTensor : readNpy;
+  return attempt((): Tensor | Refusal => read(bytes));
+}
+
+/** Returns a file's tensor as text, unless the file cannot be read or shown. */
+export async function textIn(file: NamedFile): Promise<Pick<NamedTensor, "input"> | Refusal> {
+  const found = await tensorIn(file);
+  return "error" in found ? found : attempt(() => ({ input: textOf(found, lastOf(file.name)) }));
+}
+
+/** Returns the files' tensors, named without extensions, with a remark about each other file. */
+export async function textsIn(
+  files: readonly NamedFile[],
+): Promise<{ tensors: NamedTensor[]; remarks: string[] }> {
+  const tensors: NamedTensor[] = [];
+  const remarks: string[] = [];
+  const texts = await Promise.all(files.map(textIn));
+  for (const [number, found] of texts.entries()) {
+    const name = lastOf(files[number].name);
+    if ("error" in found) remarks.push(`${name} cannot be read: ${found.error}`);
+    else tensors.push({ name: name.replace(TENSOR, ""), ...found });
+  }
+  return { tensors, remarks };
 }
 
 /** Returns an archive's members, named like `x.npz/ids.npy`. Any other file stays as it is. */

@@ -1,17 +1,17 @@
-/** Reads a dropped file: a single tensor, or a model's scatters and gathers with their constant inputs. */
+/**
+ * Reads a model's scatters and gathers. Their inputs are the model's constants, and tensors from files that were opened
+ * with it, such as the output of `ndscatter capture`: a model `node.onnx`, a `.npy` file named after each input, and the
+ * runtime's output `runtime.0.npy` if the runtime succeeded.
+ */
 
-import {
-  explain,
-  type DialectId,
-  type DType,
-  type OperatorVersion,
-  type TensorType,
-} from "ndscatter";
+import { explain, type DType, type OperatorVersion, type TensorType } from "ndscatter";
 import { roleOf, resolve } from "ndscatter/operators";
 import type { Model, NodeIndex, Place, PlacedNode } from "ndscatter/onnx";
-import { BIN } from "./file-kinds.ts";
+import { BIN, lastOf, MODEL, ONNX, TENSOR } from "./file-kinds.ts";
 import { readerOf } from "./external.ts";
-import type { NamedFile } from "./npz.ts";
+import { assigned, withAssignment, type NamedTensor } from "./named.ts";
+import type { Choice, Content, Refusal } from "./offer.ts";
+import { textsIn, type NamedFile } from "./tensor-files.ts";
 import { printNames } from "../values/names.ts";
 import { checkShape } from "../values/limits.ts";
 import { readState } from "../document/read-state.ts";
@@ -20,105 +20,115 @@ import { textOf, zerosText } from "../values/tensor-text.ts";
 import { attempt } from "../values/attempt.ts";
 import { defaultText, dtypesOf, rolePosition } from "../values/schema.ts";
 
-export type FileChoice =
-  | { readonly kind: "tensor"; readonly title: string; readonly input: TensorText }
-  | {
-      readonly kind: "node";
-      readonly title: string;
-      readonly state: State;
-      /** Remarks about facts that the file does not contain. */
-      readonly remarks: readonly string[];
-      /** Inputs that are zero because the file lacks their values. */
-      readonly open?: readonly number[];
-      /** The runtime's output for this node, if the test case contains the output. */
-      readonly actual?: TensorText;
-      /** The system that returned this output, if it is known. */
-      readonly dialect?: DialectId;
-    };
-
-/** The choices that a file offers, with remarks, or the reason why the file offers none. */
-export type FileContent =
-  | { readonly choices: readonly FileChoice[]; readonly remarks: readonly string[] }
-  | { readonly error: string };
-
 /** The maximum number of choices, because users do not read longer lists. */
 const MOST_CHOICES = 200;
 
-const ENDINGS = [".npy", ".pb", ".onnx", ".xml"];
+type Tools = typeof import("./model-files.ts");
 
 /**
- * Reads a file according to its extension. The function never throws, even if the file is damaged. The model readers
- * are loaded with the first model. `files` may hold the data of the model: the `.bin` file of an `.xml` file, or external
- * data. `given` holds tensors for named model values, in addition to the model's constants.
+ * Returns the nodes of the only model among the files. The node of a single-node model also gets the runtime's output.
+ * Unused tensors are named in the remarks. The function never rejects, even if the files are damaged.
  */
-export async function fromFile(
-  name: string,
-  bytes: Uint8Array,
-  files: readonly NamedFile[] = [],
-  given: Given = new Map(),
-): Promise<FileContent> {
-  const ending = /\.[^.]*$/.exec(name.toLowerCase())?.[0] ?? "";
-  if (!ENDINGS.includes(ending)) {
-    return { error: `the name ${JSON.stringify(name)} must end in one of ${ENDINGS.join(", ")}` };
-  }
-  if (ending === ".npy") {
-    const { readNpy } = await import("ndscatter/npy");
-    return attempt(() => tensorOf(name, textOf(readNpy(bytes), name)));
-  }
+export async function fromModel(files: readonly NamedFile[]): Promise<Content | Refusal> {
+  const file = files.find(({ name }) => MODEL.test(name));
+  if (file === undefined) return { error: "the files do not include a model" };
+  const { tensors, remarks } = await textsIn(files.filter(({ name }) => TENSOR.test(name)));
   const tools = await import("./model-files.ts");
+  const bin = files.find(({ name }) => BIN.test(name))?.bytes;
   return attempt(() => {
-    if (ending === ".pb") return tensorOf(name, textOf(tools.readTensor(bytes), name));
-    if (ending === ".onnx")
-      return nodesOf(tools.readModel(bytes, { external: readerOf(files) }), tools, given);
-    const bin = files.find((one) => BIN.test(one.name))?.bytes;
-    return nodesOf(tools.readIR(bytes, bin), tools, given);
+    const model = ONNX.test(file.name)
+      ? tools.readModel(file.bytes, { external: readerOf(files) })
+      : tools.readIR(file.bytes, bin);
+    const given = new Given(model, lastOf(file.name).replace(MODEL, ""), tensors);
+    const found = nodesOf(model, tools, given);
+    return "error" in found
+      ? found
+      : { ...found, remarks: [...remarks, ...given.unused(), ...found.remarks] };
   });
 }
 
-export interface Given extends Pick<ReadonlyMap<string, TensorText>, "get"> {
-  /** Receives the names of the model's inputs, before `get` is called. */
-  begin?(inputs: readonly string[]): void;
+/**
+ * Returns the file names, without extensions, that the tensor of a model's value may have. `number` is the position
+ * among the model's inputs, or -1. `stem` is the file name of the model without its extension.
+ */
+export function spellingsOf(name: string, number: number, stem: string): readonly string[] {
+  const safe = name.replaceAll(/[^\w.-]/g, "_");
+  const own = [name, safe, `${stem}.${name}`, `${stem}_${name}`, `${stem}-${name}`];
+  return number === -1 ? own : [...own, `input_${number}`];
 }
 
-const tensorOf = (title: string, input: TensorText): FileContent => ({
-  choices: [{ kind: "tensor", title, input }],
-  remarks: [],
-});
+/** The names of a runtime's first output, in files of `ndscatter capture` and in an ONNX test folder. */
+const OUTPUTS = ["runtime.0", "output_0"];
 
-type Tools = Pick<typeof import("./model-files.ts"), "inferTypes" | "NodeIndex" | "runNode">;
+/** The tensors that were opened with a model. This class records which of them are used. */
+class Given {
+  readonly inputs: readonly string[];
+  readonly stem: string;
+  readonly left: Set<NamedTensor>;
+  readonly tensors: readonly NamedTensor[];
+
+  constructor(
+    { graph: { inputs, constants } }: Model,
+    stem: string,
+    tensors: readonly NamedTensor[],
+  ) {
+    const constant = new Set(constants.map(({ name }) => name));
+    this.inputs = inputs.map(({ name }) => name).filter((name) => !constant.has(name));
+    this.stem = stem;
+    this.tensors = tensors;
+    this.left = new Set(tensors);
+  }
+
+  take(names: readonly string[]): TensorText | undefined {
+    const found = this.tensors.find(({ name }) => names.includes(name));
+    if (found !== undefined) this.left.delete(found);
+    return found?.input;
+  }
+
+  /** Returns the tensor of a model's value. */
+  get = (name: string): TensorText | undefined =>
+    this.take(spellingsOf(name, this.inputs.indexOf(name), this.stem));
+
+  unused = (): string[] =>
+    [...this.left].map(({ name }) =>
+      this.inputs.includes(name)
+        ? `None of these nodes reads the model's input ${name} directly.`
+        : `No node has an input ${name}, so the file is not used.`,
+    );
+}
 
 /** What the page knows about a model while it converts nodes to states. */
-interface Known {
+interface Known extends Pick<Tools, "runNode"> {
   readonly index: NodeIndex;
   readonly types: ReturnType<Tools["inferTypes"]>;
-  readonly runNode: Tools["runNode"];
   readonly given: Given;
 }
 
 /** Lists the scatters and gathers of a model, its bodies and its functions. */
-function nodesOf(
-  model: Model,
-  { inferTypes, NodeIndex, runNode }: Tools,
-  given: Given,
-): FileContent {
-  const choices: FileChoice[] = [];
+function nodesOf(model: Model, tools: Tools, given: Given): Content | Refusal {
+  const choices: Choice[] = [];
   const remarks: string[] = [];
-  const { inputs, constants } = model.graph;
-  const constant = new Set(constants.map(({ name }) => name));
-  given.begin?.(inputs.map(({ name }) => name).filter((name) => !constant.has(name)));
-  const index = new NodeIndex(model);
-  const known: Known = { index, types: inferTypes(model), runNode, given };
-  let count = 0;
-  for (const placed of index.family) {
+  const index = new tools.NodeIndex(model);
+  const { runNode } = tools;
+  const known = { index, types: tools.inferTypes(model), runNode, given };
+  const nodes = index.family.flatMap((placed) => {
     const version = versionOf(placed);
-    if (version === null || ++count > MOST_CHOICES) continue;
+    return version === null ? [] : [{ placed, version }];
+  });
+  const isOnly = nodes.length === 1;
+  for (const { placed, version } of nodes.slice(0, MOST_CHOICES)) {
     const title = titleOf(placed, version);
-    const made = attempt(() => stateOf(placed, version, known));
+    const made = attempt(() => stateOf(placed, version, known, isOnly));
     if ("error" in made) remarks.push(`${title} is not shown: ${made.error}`);
     else choices.push({ kind: "node", title, ...made });
   }
-  if (count > MOST_CHOICES) remarks.push(`${count - MOST_CHOICES} more nodes are not shown`);
-  if (count > 0) return { choices, remarks };
+  // A test case has a single node, which produced the runtime's output.
+  const actual = isOnly ? given.take(OUTPUTS) : undefined;
+  if (nodes.length > MOST_CHOICES)
+    remarks.push(`${nodes.length - MOST_CHOICES} more nodes are not shown`);
+  if (nodes.length > 0) {
+    return { choices: choices.map((one) => (actual ? { ...one, actual } : one)), remarks };
+  }
   const others = [...new Set(index.nodes.map(({ node }) => node.op))].slice(0, 20).join(", ");
   return {
     error: `the model has no scatter or gather that the page supports${others === "" ? "" : `, only ${others}`}`,
@@ -143,12 +153,13 @@ function titleOf(
   return `${op}-${sinceVersion} ${JSON.stringify(name || (outputs[0] ?? ""))}${where}`;
 }
 
+/** Returns a node's call. The unknown inputs of the only node are the tensors that are left, if it is clear which. */
 function stateOf(
-  placed: PlacedNode,
+  { node, place }: PlacedNode,
   version: OperatorVersion,
   known: Known,
-): { state: State; remarks: string[]; open?: readonly number[] } {
-  const { node, place } = placed;
+  isOnly: boolean,
+): { state: State; remarks: string[] } {
   const remarks: string[] = [];
   const attributes: Record<string, string> = {};
   for (const [name, { type, value }] of Object.entries(node.attributes)) {
@@ -157,7 +168,7 @@ function stateOf(
       remarks.push(`the attribute ${name}, of ${type}, is left out`);
     else if (String(value) !== defaultText(version, name)) attributes[name] = String(value);
   }
-  const unknown = new Set<number>();
+  const unknown: number[] = [];
   const inputs = version.inputs.map((schema, position): TensorText | null => {
     const name = node.inputs[position] ?? "";
     if (name === "") {
@@ -169,31 +180,31 @@ function stateOf(
     }));
     if ("error" in value) remarks.push(`${schema.name} cannot be read: ${value.error}`);
     else if (value.value !== null) return value.value;
-    unknown.add(position);
+    unknown.push(position);
     return standIn(typeOf(place, name, known.types), version, position);
   });
-  const state = withFittingUpdates(
-    {
-      domain: version.domain,
-      op: version.name,
-      opset: version.sinceVersion,
-      attributes,
-      inputs,
-    },
-    version,
-    unknown,
-  );
-  if (unknown.size > 0)
-    remarks.push(zerosRemark([...unknown].map((at) => version.inputs[at].name)));
-  for (const at of unknown) {
-    const remark = typeRemark(
-      version.inputs[at].name,
-      typeOf(place, node.inputs[at], known.types),
-      state.inputs[at],
-    );
+  const { domain, name: op, sinceVersion: opset } = version;
+  const fitting = withFittingUpdates({ domain, op, opset, attributes, inputs }, version, unknown);
+  const filled = isOnly ? withTensors(fitting, known.given, unknown) : null;
+  const { state, open } = filled ?? { state: fitting, open: unknown };
+  if (open.length > 0) remarks.push(zerosRemark(open.map((at) => version.inputs[at].name)));
+  for (const at of open) {
+    const type = typeOf(place, node.inputs[at], known.types);
+    const remark = typeRemark(version.inputs[at].name, type, state.inputs[at]);
     if (remark !== null) remarks.push(remark);
   }
-  return { state, remarks, ...(unknown.size === 0 ? {} : { open: [...unknown] }) };
+  return { state, remarks: [...(filled?.remarks ?? []), ...remarks] };
+}
+
+/** Uses all tensors that are left as inputs; null if names and shapes are ambiguous. */
+function withTensors(state: State, { left }: Given, unknown: readonly number[]) {
+  const tensors = [...left].filter(({ name }) => !OUTPUTS.includes(name));
+  if (tensors.length === 0 || unknown.length === 0) return null;
+  const { assignment, isSure } = assigned(tensors, state, unknown);
+  if (!isSure) return null;
+  for (const one of tensors) left.delete(one);
+  const open = unknown.filter((position) => (assignment[position] ?? null) === null);
+  return { ...withAssignment(state, tensors, assignment), open };
 }
 
 /** Describes a type that the model leaves open; null for a type that the model determines. */
@@ -210,14 +221,10 @@ function typeRemark(
     : `${name} is ${shown.dtype} [${known}] in the model; ${what} stands for it.`;
 }
 
-const ZEROS = "The model has no values for ";
-
-export function zerosRemark(names: readonly string[]): string {
+function zerosRemark(names: readonly string[]): string {
   const are = names.length === 1 ? "it is" : "they are";
-  return `${ZEROS}${printNames(names)}, so ${are} zeros here. To see the real call, open the model together with .npy files of the node's inputs.`;
+  return `The model has no values for ${printNames(names)}, so ${are} zeros here. To see the real call, open the model together with .npy files of the node's inputs.`;
 }
-
-export const isZerosRemark = (sentence: string): boolean => sentence.startsWith(ZEROS);
 
 /** Returns the tensor with this name if it is a model constant; null if it is an input or a computed value. */
 function constantOf(place: Place, name: string, { index, runNode }: Known): TensorText | null {
@@ -272,11 +279,11 @@ const firstType = (version: OperatorVersion, position: number): DType => {
 function withFittingUpdates(
   state: State,
   version: OperatorVersion,
-  unknown: ReadonlySet<number>,
+  unknown: readonly number[],
 ): State {
   const position = rolePosition(version, "updates");
   const updates = state.inputs[position];
-  if (!unknown.has(position) || updates === undefined || updates === null) return state;
+  if (!unknown.includes(position) || updates === undefined || updates === null) return state;
   const { node, inputs } = readState(state);
   const derived = explain(node, inputs).shapes.find(
     ({ of }) => of === version.inputs[position].name,
