@@ -247,23 +247,6 @@ test("marks of writing direction are shown as escapes", async () => {
   assert.equal(visible('"א" → "ב"'), '\u200e"א"\u200e → \u200e"ב"\u200e');
 });
 
-test("another operator keeps the numbers, and undo restores the call", async () => {
-  await using opened = await site.open(
-    "ai.onnx/ScatterND/18;float32:3,2:1,2,3,4,5,6;int64:2,1:0,2;float32:2,2:7,8,9,9",
-  );
-  const { page } = opened;
-  await page.locator(".sentence .operator").first().selectOption("ai.onnx/ScatterElements");
-  await page
-    .locator(".said p", { hasText: /updates is reshaped; undo restores the call/ })
-    .waitFor();
-  assert.deepEqual(await cellsOf(page, 0), ["1", "2", "3", "4", "5", "6"]);
-  assert.deepEqual(await cellsOf(page, 2), ["7", "9"]);
-  await page.getByRole("button", { name: "undo" }).click();
-  await page.waitForFunction(
-    () => document.querySelectorAll('[data-tensor="2"] td[data-element]').length === 4,
-  );
-});
-
 test("the call of a link is not called one's own until it is changed", async () => {
   await using opened = await site.open("ai.onnx/GatherElements/13;float32:2:1,2;int64:1:0");
   const { page } = opened;

@@ -2,9 +2,9 @@
 
 import { printShape } from "ndscatter/operators";
 import { tabsOf } from "./tabs.ts";
-import { sizeOf } from "../values/shape.ts";
+import { firstOf, sizeOf } from "../values/shape.ts";
 import type { State } from "../values/state.ts";
-import { elementAt, type Faults } from "../document/faults.ts";
+import type { Faults } from "../document/faults.ts";
 import { tintsOf } from "./targets.ts";
 import { NOTHING_SAID, type Cells } from "./cells.ts";
 import { hitsOf, type Picture } from "./view.ts";
@@ -34,7 +34,7 @@ export function inputView(
   const cells = new Map<number, string>();
   const dimensions = new Set<number>();
   for (const { place, sentence } of mine) {
-    if ("at" in place) cells.set(elementAt(place.at, shape), sentence);
+    if ("at" in place) cells.set(firstOf(place.at, shape), sentence);
     if ("dims" in place) for (const axis of place.dims) dimensions.add(axis);
   }
   const before = picture?.state.inputs[position];

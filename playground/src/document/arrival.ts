@@ -74,8 +74,7 @@ export function firstPage(key: string | null): PageState {
   const isOwn = mine !== null && toHash(mine) === text;
   const history = isSame ? historyAround(document, left) : historyOf(document);
   const { preset, state } = history.present;
-  const [of, question = null] = (isHere ? left.question : null) ?? ["", null];
-  const suffix = firstSuffix(url, question === null ? NOTHING : { of, text: question });
+  const suffix = firstSuffix(url, isHere ? left.question : NOTHING);
   return {
     ...WHOLE,
     known: null,

@@ -3,28 +3,21 @@
 import { freshWork, NO_RESERVE, type Document } from "./document.ts";
 import { reserveOf, withState } from "./inputs.ts";
 import { readState } from "./read-state.ts";
-import type { OperatorChoice } from "./state.ts";
+import type { Changed, OperatorChoice } from "./state.ts";
+import { operatorKey } from "../values/schema.ts";
 import type { State } from "../values/state.ts";
 import { withOperator } from "./with-operator.ts";
-
-const keyOf = ({ domain, op }: OperatorChoice): string => `${domain}/${op}`;
-
-/** A document, with remarks about any necessary changes. */
-interface Chosen {
-  readonly document: Document;
-  readonly remarks: readonly string[];
-}
 
 /**
  * Returns the document with another operator or operator version. An operator that was used before gets its tensors
  * back, in the chosen version.
  */
-export function withChoice(document: Document, choice: OperatorChoice): Chosen {
+export function withChoice(document: Document, choice: OperatorChoice): Required<Changed> {
   const { state } = document;
-  const { [keyOf(choice)]: left, ...others } = document.kept;
-  if (keyOf(choice) === keyOf(state)) return withVersion(document, choice);
+  const { [operatorKey(choice)]: left, ...others } = document.kept;
+  if (operatorKey(choice) === operatorKey(state)) return withVersion(document, choice);
   const { reserves, dropped } = document;
-  const kept = { ...others, [keyOf(state)]: { state, reserves, dropped } };
+  const kept = { ...others, [operatorKey(state)]: { state, reserves, dropped } };
   if (left !== undefined) {
     const back = withVersion({ ...document, ...left, kept, preset: null }, choice);
     const sentence = `the ${choice.op} tensors are as you left them`;
@@ -44,26 +37,21 @@ export function withChoice(document: Document, choice: OperatorChoice): Chosen {
  * Returns the document with another version of the same operator. Inputs and attributes that an older version did not
  * accept are restored.
  */
-function withVersion(document: Document, choice: OperatorChoice): Chosen {
+function withVersion(document: Document, choice: OperatorChoice): Required<Changed> {
   const { state: before } = document;
   const { state, remarks } = withOperator(before, choice);
-  const dropped = { ...document.dropped };
   const attributes = { ...state.attributes };
   const back: string[] = [];
-  for (const [name, text] of Object.entries(before.attributes)) {
-    if (!Object.hasOwn(attributes, name)) dropped[name] = text;
+  for (const [name, text] of Object.entries(document.dropped)) {
+    // A value that was chosen since replaces the former value.
+    if (Object.hasOwn(before.attributes, name) || Object.hasOwn(attributes, name)) continue;
+    const restored = { ...attributes, [name]: text };
+    if (!isAttribute({ ...state, attributes: restored }, name)) continue;
+    attributes[name] = text;
+    back.push(`${name} = ${text} is back`);
   }
-  for (const [name, text] of Object.entries(dropped)) {
-    const isTaken =
-      !Object.hasOwn(attributes, name) &&
-      !Object.hasOwn(before.attributes, name) &&
-      isAttribute({ ...state, attributes: { ...attributes, [name]: text } }, name);
-    if (isTaken) {
-      attributes[name] = text;
-      back.push(`${name} = ${text} is back`);
-    }
-    if (Object.hasOwn(attributes, name)) delete dropped[name];
-  }
+  const texts = Object.entries({ ...document.dropped, ...before.attributes });
+  const dropped = Object.fromEntries(texts.filter(([name]) => !Object.hasOwn(attributes, name)));
   const next = back.length === 0 ? state : { ...state, attributes };
   if (next === before) return { document, remarks };
   return { document: { ...withState(document, next), dropped }, remarks: [...remarks, ...back] };

@@ -7,17 +7,15 @@ import { toHash } from "./hash.ts";
 import type { Preset } from "../examples/preset.ts";
 import type { State, TensorText } from "../values/state.ts";
 
-/**
- * The parts of an input that edits have removed: its former tensors, newest first, whose values are shared with former
- * states.
- */
+/** The parts of an input that edits have removed. */
 export interface Reserve {
-  readonly layers: readonly TensorText[];
+  /** A tensor as large as the input has been, with the newest element at each place; null if nothing was removed. */
+  readonly former: TensorText | null;
   /** The tensor of an omitted input; null while the input is present. */
   readonly leftOut: TensorText | null;
 }
 
-export const NO_RESERVE: Reserve = { layers: [], leftOut: null };
+export const NO_RESERVE: Reserve = { former: null, leftOut: null };
 
 interface Call {
   readonly state: State;

@@ -1,9 +1,11 @@
-/** Edits a tensor's text. Every edit returns a new text. */
+/** Edits a tensor's text or a whole state. Every edit returns a new text or state. */
 
-import { DTYPES, type DType } from "ndscatter";
+import { DTYPES, type DType, type OperatorVersion } from "ndscatter";
+import { roleOf } from "ndscatter/operators";
 import { checkShape } from "../values/limits.ts";
-import type { TensorText } from "../values/state.ts";
-import { zeroText } from "../values/tensor-text.ts";
+import { defaultText, dtypesOf } from "../values/schema.ts";
+import type { State, TensorText } from "../values/state.ts";
+import { zerosText, zeroText } from "../values/tensor-text.ts";
 import { attempt } from "../values/attempt.ts";
 import { coordinatesOf, positionOf, sizeOf } from "../values/shape.ts";
 
@@ -11,60 +13,48 @@ import { coordinatesOf, positionOf, sizeOf } from "../values/shape.ts";
 export type Edited = { readonly input: TensorText } | { readonly error: string };
 
 /**
- * Reshapes a tensor. If the rank stays the same, every element that fits keeps its coordinates. If one shape is a
- * prefix of the other, axes are added or removed at the end. If the rank changes but the number of elements stays the
- * same, all elements keep their order. Otherwise, leading axes are added or removed, and coordinates are aligned at the
- * last axis. New elements come from the newest former tensor with the same coordinates, or are zero. `layers` holds the
- * former tensors, of any rank.
+ * Reshapes a tensor; new elements are zero. If the rank stays the same, or axes are added or removed at the end, every
+ * element that fits keeps its coordinates. If the rank changes but the number of elements stays the same, all elements
+ * keep their order. Otherwise, leading axes are added or removed, and coordinates are aligned at the last axis.
  */
-export const withShape = (
-  input: TensorText,
-  shape: readonly number[],
-  layers: readonly TensorText[] = [],
-): Edited =>
+export const withShape = (input: TensorText, shape: readonly number[]): Edited =>
   attempt(() => {
     checkShape(shape, "the tensor");
-    const size = sizeOf(shape);
-    const { dtype, shape: before, values } = input;
-    if (shape.length !== before.length && size === values.length) {
-      return { input: { dtype, shape: [...shape], values } };
+    const { shape: before, values } = input;
+    if (shape.length !== before.length && sizeOf(shape) === values.length) {
+      return { input: { dtype: input.dtype, shape: [...shape], values } };
     }
-    const zero = zeroText(dtype);
-    const below = layers
-      .filter((layer) => layer.shape.length === shape.length)
-      .map((layer) => withDType(layer, dtype));
-    const kept = Array.from({ length: size }, (_, position) => {
-      const at = coordinatesOf(position, shape);
-      const from = sourceOf(at, shape, before);
-      if (from !== null && isInside(from, before)) return values[positionOf(from, before)];
-      const layer = below.find((one) => isInside(at, one.shape));
-      return layer === undefined ? zero : layer.values[positionOf(at, layer.shape)];
-    });
-    return { input: { dtype, shape: [...shape], values: kept } };
+    if (keepsCoordinates(before, shape)) return { input: resized(input, shape) };
+    const ones = Array.from({ length: Math.max(shape.length - before.length, 0) }, () => 1);
+    const aligned = [...ones, ...before.slice(-shape.length)];
+    return { input: resized({ ...input, shape: aligned }, shape) };
   });
 
-/** Checks whether one of two shapes with different ranks is a prefix of the other. */
-export const areNested = (one: readonly number[], other: readonly number[]): boolean =>
-  one.length !== other.length &&
-  one.slice(0, other.length).every((length, axis) => length === other[axis]);
+/** Checks whether a change of shape keeps the rank, or adds or removes axes only at the end. */
+export const keepsCoordinates = (before: readonly number[], after: readonly number[]): boolean =>
+  before.length === after.length ||
+  before.slice(0, after.length).every((length, axis) => length === after[axis]);
 
-/** Returns an element's coordinates in the former shape, or null for a new element. */
-function sourceOf(
-  at: readonly number[],
+/**
+ * Resizes a tensor, whose elements keep their coordinates. Along an axis that is added or removed at the end, the first
+ * element stays. New elements come from `below`, the elements of a tensor of the new shape, or are zero.
+ */
+export function resized(
+  { dtype, shape: before, values }: TensorText,
   shape: readonly number[],
-  before: readonly number[],
-): readonly number[] | null {
-  const extra = shape.length - before.length;
-  const isAtEnd = areNested(shape, before);
-  const added = isAtEnd ? at.slice(before.length) : at.slice(0, Math.max(extra, 0));
-  if (added.some((coordinate) => coordinate > 0)) return null;
-  const removed = Array.from({ length: Math.max(-extra, 0) }, () => 0);
-  if (isAtEnd) return [...at.slice(0, before.length), ...removed];
-  return [...removed, ...at.slice(Math.max(extra, 0))];
+  below: readonly string[] = [],
+): TensorText {
+  const zero = zeroText(dtype);
+  const texts = Array.from({ length: sizeOf(shape) }, (_, position) => {
+    const at = coordinatesOf(position, shape);
+    const from = before.map((_, axis) => at[axis] ?? 0);
+    const isThere =
+      from.every((coordinate, axis) => coordinate < before[axis]) &&
+      at.slice(before.length).every((coordinate) => coordinate === 0);
+    return (isThere ? values[positionOf(from, before)] : below[position]) ?? zero;
+  });
+  return { dtype, shape: [...shape], values: texts };
 }
-
-const isInside = (at: readonly number[], shape: readonly number[]): boolean =>
-  at.every((coordinate, axis) => coordinate < shape[axis]);
 
 /**
  * Returns the tensor with another data type. Elements keep their text, even if the new data type cannot represent them.
@@ -108,4 +98,60 @@ export function withValue(input: TensorText, at: readonly number[], text: string
         Number.isInteger(coordinate) && coordinate >= 0 && coordinate < shape[axis],
     );
   return isThere ? { ...input, values: values.with(positionOf(at, shape), text) } : input;
+}
+
+export const withInput = (state: State, input: number, text: TensorText | null): State => ({
+  ...state,
+  inputs: state.inputs.with(input, text),
+});
+
+/**
+ * Returns the state with another shape of one input: the same state for the same shape, and null if the input is omitted
+ * or the shape is refused.
+ */
+export function withInputOf(state: State, input: number, shape: readonly number[]): State | null {
+  const text = state.inputs[input] ?? null;
+  if (text === null) return null;
+  if (String(text.shape) === String(shape)) return state;
+  const edited = withShape(text, shape);
+  return "error" in edited ? null : withInput(state, input, edited.input);
+}
+
+/** Returns the state with another data type of an input, and of all inputs with the same type constraint. */
+export function withType(
+  state: State,
+  { inputs: schemas }: OperatorVersion,
+  input: number,
+  dtype: DType,
+): State {
+  const inputs = state.inputs.map((text, other) =>
+    text !== null && schemas[other].type === schemas[input].type ? withDType(text, dtype) : text,
+  );
+  return { ...state, inputs };
+}
+
+/** Returns the state with another attribute value. A value that equals its default is not stored. */
+export function withAttribute(
+  state: State,
+  version: OperatorVersion | null,
+  name: string,
+  text: string,
+): State {
+  const { [name]: _, ...others } = state.attributes;
+  const isDefault = version !== null && defaultText(version, name) === text;
+  return { ...state, attributes: isDefault ? others : { ...others, [name]: text } };
+}
+
+/**
+ * Returns the state with an omitted input added: one zero for each index on the first axis of data, in the data type of
+ * an input with the same type constraint.
+ */
+export function withGiven(state: State, version: OperatorVersion, input: number): State {
+  const schema = version.inputs[input];
+  const shape = roleOf(schema) === "axis" ? [] : (state.inputs[0]?.shape.slice(0, 1) ?? []);
+  const peer = state.inputs.find(
+    (text, other) => text && version.inputs[other].type === schema.type,
+  );
+  const [dtype = "float32"] = peer ? [peer.dtype] : dtypesOf(version, schema);
+  return withInput(state, input, zerosText(dtype, shape));
 }

@@ -29,7 +29,3 @@ export function rulesBeside(explanation: Explanation | null): readonly DerivedSh
     error?.code === "shape-mismatch" && error.input === of;
   return shapes.filter(({ of, fits }) => fits || !isReported(of));
 }
-
-/** Returns the element that a fault refers to; for leading coordinates, the first element of their slice. */
-export const elementAt = (at: readonly number[], shape: readonly number[]): number =>
-  shape.reduce((element, length, axis) => element * length + (at[axis] ?? 0), 0);

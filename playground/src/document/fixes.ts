@@ -7,18 +7,19 @@ import {
   DTYPES,
   isTensorError,
   operators,
+  type AttributeSchema,
   type BadIndex,
   type OperatorVersion,
   type ParameterSchema,
 } from "ndscatter";
 import { printShape, roleOf } from "ndscatter/operators";
-import { withDType, withShape, withValue } from "./edit.ts";
-import { withGiven } from "../values/given.ts";
+import { withAttribute, withGiven, withInput, withInputOf, withType, withValue } from "./edit.ts";
 import { explainState, type ExplainedState, type Fault } from "./read-state.ts";
-import { parseInteger } from "../values/scalar-text.ts";
-import { defaultText, dtypesOf, firstText, rolePosition } from "../values/schema.ts";
+import { dtypesOf, firstText, rolePosition } from "../values/schema.ts";
+import { positionOf } from "../values/shape.ts";
 import type { State, TensorText } from "../values/state.ts";
 import { zeroText } from "../values/tensor-text.ts";
+import { fitted } from "./with-operator.ts";
 
 export interface Fix {
   /** The button's text, such as `clamp to 3`. */
@@ -60,29 +61,12 @@ function isFixed(state: State, fault: Fault, before: readonly Fault[]): boolean 
   return isGone && faults.length < before.length;
 }
 
-/** Adapts the other inputs' shapes to the proposed change. */
+/** Adapts another input's shape to the proposed change. */
 function settled({ label, state }: Fix): Fix {
-  const { explanation, version } = explainState(state);
-  const unfit = explanation?.shapes.find(({ fits }) => !fits);
-  const input = version?.inputs.findIndex(({ name }) => name === unfit?.of) ?? -1;
-  if (unfit === undefined || input === -1) return { label, state };
-  const next = shaped(state, input, unfit.expected);
-  const also = `, and ${unfit.of} ${printShape(unfit.expected)}`;
-  return next === null ? { label, state } : { label: label + also, state: next };
+  const next = fitted(state);
+  if (next === null) return { label, state };
+  return { label: `${label}, and ${next.of} ${printShape(next.shape)}`, state: next.state };
 }
-
-/** Returns the state with a new shape for one input, or null if the page cannot show the shape. */
-function shaped(state: State, input: number, shape: readonly number[]): State | null {
-  const text = state.inputs[input];
-  if (text === null || text === undefined) return null;
-  const edited = withShape(text, shape);
-  return "error" in edited ? null : put(state, input, edited.input);
-}
-
-const put = (state: State, input: number, text: TensorText): State => ({
-  ...state,
-  inputs: state.inputs.with(input, text),
-});
 
 function* proposalsFor(fault: Fault, broken: Broken): Iterable<Fix> {
   const { place } = fault;
@@ -113,7 +97,7 @@ function* shapeFix(
   shape: readonly number[],
   verb: string,
 ): Iterable<Fix> {
-  const next = shaped(state, input, shape);
+  const next = withInputOf(state, input, shape);
   if (next !== null) yield { label: `${verb} ${printShape(shape)}`, state: next };
 }
 
@@ -124,7 +108,7 @@ function* indexFixes(input: number, bad: BadIndex, broken: Broken): Iterable<Fix
   const data = rolePosition(version, "data");
   if (text === null) return;
   const valued = (value: number): State =>
-    put(state, input, withValue(text, bad.at, String(value)));
+    withInput(state, input, withValue(text, bad.at, String(value)));
   const clamped = clampedIndex(bad);
   if (clamped !== null) yield { label: `clamp to ${clamped}`, state: valued(clamped) };
   const got = Number(bad.got);
@@ -146,7 +130,7 @@ function* indexFixes(input: number, bad: BadIndex, broken: Broken): Iterable<Fix
     const nearest = clampedIndex(one);
     return nearest === null ? next : withValue(next, one.at, String(nearest));
   }, text);
-  yield { label: `clamp all ${all.length}`, state: put(state, input, every) };
+  yield { label: `clamp all ${all.length}`, state: withInput(state, input, every) };
 }
 
 /** Returns the nearest valid index as a non-negative number, or null for an empty axis. */
@@ -156,71 +140,68 @@ function clampedIndex({ got, expected: [least, most] }: BadIndex): number | null
 }
 
 /** Proposes fixes for an element that its data type cannot represent. */
-function* elementFixes(input: number, at: readonly number[], broken: Broken): Iterable<Fix> {
-  const { state } = broken;
+function* elementFixes(input: number, at: readonly number[], { state }: Broken): Iterable<Fix> {
   const text = state.inputs[input];
   if (text === null || text === undefined) return;
-  const typed = Number(text.values[text.shape.reduce((sum, d, axis) => sum * d + at[axis], 0)]);
+  const typed = Number(text.values[positionOf(at, text.shape)]);
   const zero = zeroText(text.dtype);
   for (const value of [...(Number.isFinite(typed) ? [String(Math.trunc(typed))] : []), zero]) {
     const label = `replace with ${value === "" ? "an empty text" : value}`;
-    yield { label, state: put(state, input, withValue(text, at, value)) };
+    yield { label, state: withInput(state, input, withValue(text, at, value)) };
   }
 }
 
 /** Proposes other attribute values: first values near the given value, then the smallest values. */
-function* attributeFixes(name: string, { state, version, explanation }: Broken): Iterable<Fix> {
+function* attributeFixes(name: string, broken: Broken): Iterable<Fix> {
+  const { state, version, explanation } = broken;
   const schema = version.attributes.find((one) => one.name === name);
-  const { [name]: text, ...others } = state.attributes;
-  const initial = schema === undefined ? null : defaultText(version, name);
-  const error = explanation?.error ?? null;
-  const given = Number(parseInteger(text ?? "") ?? NaN);
-  const isAxis = isTensorError(error, "axis") && error.expected !== undefined;
-  const [least, most] = isAxis ? (error.expected ?? []) : [0, 0];
-  const near = Number.isNaN(given) || !isAxis ? [] : [Math.min(Math.max(given, 0, least), most)];
-  const values =
-    schema?.values ??
-    (schema?.type === "int"
-      ? [...near, 0, 1, 2, -1, firstText(schema)].map(String)
-      : schema?.type === "boolean"
-        ? ["false", "true"]
-        : []);
+  const { [name]: text = "", ...others } = state.attributes;
   // A newer version that accepts the value preserves the user's intention, so this fix comes first.
-  if (!isAxis) yield* newerVersions({ state, version });
-  for (const value of new Set(values)) {
-    if (value === text) continue;
-    const attributes = value === initial ? others : { ...others, [name]: value };
-    yield { label: `use ${name} ${value}`, state: { ...state, attributes } };
-  }
-  if (text !== undefined && schema === undefined) {
+  if (!isTensorError(explanation?.error, "axis")) yield* newerVersions(broken);
+  if (schema === undefined)
     yield { label: `leave ${name} out`, state: { ...state, attributes: others } };
+  else {
+    for (const value of valuesOf(schema, nearestAxis(text, broken))) {
+      if (value === text) continue;
+      yield { label: `use ${name} ${value}`, state: withAttribute(state, version, name, value) };
+    }
   }
+}
+
+/** Returns candidate values of an attribute. */
+function valuesOf(schema: AttributeSchema, nearest: number): Iterable<string> {
+  const { values, type } = schema;
+  if (values !== undefined) return values;
+  if (type === "boolean") return ["false", "true"];
+  return type === "int" ? new Set([nearest, 0, 1, 2, -1, firstText(schema)].map(String)) : [];
 }
 
 /** Proposes fixes for an axis given as an input. */
-function* axisFixes(input: number, { state, explanation }: Broken): Iterable<Fix> {
-  const error = explanation?.error ?? null;
+function* axisFixes(input: number, broken: Broken): Iterable<Fix> {
+  const { state } = broken;
   const text = state.inputs[input];
   if (text === null || text === undefined) return;
-  const [least = 0, most = 0] = isTensorError(error, "axis") ? (error.expected ?? []) : [];
-  const given = Number(text.values[0]);
-  const near = Number.isNaN(given) ? 0 : Math.min(Math.max(given, 0, least), most);
-  for (const value of new Set([near, 0, 1])) {
+  for (const value of new Set([nearestAxis(text.values[0], broken), 0, 1])) {
     const scalar = { ...text, shape: [], values: [String(value)] };
-    yield { label: `use axis ${value}`, state: put(state, input, scalar) };
+    yield { label: `use axis ${value}`, state: withInput(state, input, scalar) };
   }
 }
 
+/** Returns the valid axis that is nearest to a text, counted from the first axis; 0 if the call's error names no range. */
+function nearestAxis(text: string | undefined, { explanation }: Broken): number {
+  const error = explanation?.error;
+  const [least = 0, most = 0] = isTensorError(error, "axis") ? (error.expected ?? []) : [];
+  const given = Number(text);
+  return Number.isNaN(given) ? 0 : Math.min(Math.max(given, 0, least), most);
+}
+
 /** Proposes accepted data types. Inputs with the same type constraint change together. */
-function* dtypeFixes(input: number, { state, version, explanation }: Broken): Iterable<Fix> {
+function* dtypeFixes(input: number, broken: Broken): Iterable<Fix> {
+  const { state, version, explanation } = broken;
   if (!isTensorError(explanation?.error, "dtype")) return;
-  const schema = version.inputs[input];
-  yield* newerVersions({ state, version });
-  for (const dtype of byLikeness(version, schema, state.inputs[input] ?? null)) {
-    const inputs = state.inputs.map((text, other) =>
-      text !== null && version.inputs[other].type === schema.type ? withDType(text, dtype) : text,
-    );
-    yield { label: `use ${dtype}`, state: { ...state, inputs } };
+  yield* newerVersions(broken);
+  for (const dtype of byLikeness(version, version.inputs[input], state.inputs[input] ?? null)) {
+    yield { label: `use ${dtype}`, state: withType(state, version, input, dtype) };
   }
 }
 
@@ -279,20 +260,13 @@ function* rankFixes({ state, version, explanation }: Broken): Iterable<Fix> {
 }
 
 function* missing({ state, version }: Broken): Iterable<Fix> {
-  for (const [position, schema] of version.inputs.entries()) {
-    if (schema.optional === true || state.inputs[position] !== null) continue;
-    const given = withGiven(state, version, position);
-    const peer = state.inputs.find(
-      (text, other) => text !== null && version.inputs[other].type === schema.type,
-    );
-    const text = given.inputs[position];
-    const isAlike = text === null || peer === undefined || peer === null;
-    const next = isAlike ? given : put(given, position, withDType(text, peer.dtype));
-    yield { label: `add ${schema.name}`, state: next };
+  for (const [input, { name, optional }] of version.inputs.entries()) {
+    if (optional === true || state.inputs[input] !== null) continue;
+    yield { label: `add ${name}`, state: withGiven(state, version, input) };
   }
 }
 
-function* newerVersions({ state, version }: Pick<Broken, "state" | "version">): Iterable<Fix> {
+function* newerVersions({ state, version }: Broken): Iterable<Fix> {
   for (const other of operators()) {
     const isNewer = other.sinceVersion > version.sinceVersion;
     const isSame = other.name === version.name && other.domain === version.domain;

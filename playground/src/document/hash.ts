@@ -1,6 +1,6 @@
 /**
  * Converts a state to and from a URL fragment: the text of its call (see `values/call-text.ts`). An output for comparison
- * (see `why/compared-link.ts`) and the sender's question, `ask=…` (see `question.ts`), may follow a `!`. Long links are
+ * (see `why/compared-link.ts`) and the sender's question, `ask=…` (see `suffix.ts`), may follow a `!`. Long links are
  * compressed before they are shared (see `packed.ts`).
  */
 

@@ -1,12 +1,15 @@
-/** Changes the inputs of a document's call. Removed elements and inputs are kept in reserve. */
+/**
+ * Changes the inputs of a document's call. Removed elements and inputs are kept in reserve: unlike undo, the reserve
+ * restores elements when an axis grows again.
+ */
 
-import { resolve } from "ndscatter/operators";
-import { attempt } from "../values/attempt.ts";
-import { withGiven } from "../values/given.ts";
+import { MOST_AXES, MOST_ELEMENTS } from "../values/limits.ts";
+import { versionOf } from "../values/schema.ts";
+import { sizeOf } from "../values/shape.ts";
 import type { State, TensorText } from "../values/state.ts";
 import { zerosText } from "../values/tensor-text.ts";
 import { NO_RESERVE, type Document, type Reserve } from "./document.ts";
-import { reserveAfter, reshaped, withAxis } from "./reserve.ts";
+import { keepsCoordinates, resized, withDType, withGiven, withInput, withShape } from "./edit.ts";
 
 export const reserveOf = (document: Document, input: number): Reserve =>
   document.reserves[input] ?? NO_RESERVE;
@@ -21,10 +24,36 @@ export function withState(document: Document, state: State): Document {
   return { ...document, state, reserves, preset: null };
 }
 
-export const withInput = (state: State, input: number, text: TensorText | null): State => ({
-  ...state,
-  inputs: state.inputs.with(input, text),
-});
+/** Returns an input's reserve after a change that may reshape or omit the input. */
+function reserveAfter(
+  before: TensorText | null,
+  after: TensorText | null,
+  reserve: Reserve,
+): Reserve {
+  if (before === after) return reserve;
+  if (after === null) return { ...reserve, leftOut: before };
+  if (before === null) return { ...reserve, leftOut: null };
+  const isSame = String(before.shape) === String(after.shape);
+  return isSame ? reserve : { ...reserve, former: formerOf(before, after.shape, reserve) };
+}
+
+/** Returns the former tensor of an input that is being reshaped; null if no element keeps its coordinates. */
+function formerOf(
+  input: TensorText,
+  shape: readonly number[],
+  { former }: Reserve,
+): TensorText | null {
+  if (!keepsCoordinates(input.shape, shape)) return null;
+  if (former === null) return input;
+  const [some, others] = [input.shape, former.shape];
+  const longest = some.length > others.length ? some : others;
+  const whole = longest.map((_, axis) => Math.max(some[axis] ?? 1, others[axis] ?? 1));
+  if (!isShown(whole)) return input;
+  return resized(input, whole, resized(withDType(former, input.dtype), whole).values);
+}
+
+const isShown = (shape: readonly number[]): boolean =>
+  shape.length <= MOST_AXES && sizeOf(shape) <= MOST_ELEMENTS;
 
 /**
  * Returns the document with a new shape for one input, or an error if the shape is refused. Removed elements are
@@ -35,18 +64,26 @@ export function withInputShape(
   input: number,
   shape: readonly number[],
 ): { readonly document: Document } | { readonly error: string } {
-  const { state } = document;
-  const text = state.inputs[input] ?? zerosText("float32", []);
-  const found = reshaped(text, shape, reserveOf(document, input));
-  if ("error" in found) return found;
-  const reserves = document.reserves.with(input, { ...found.reserve, leftOut: null });
-  const next = withInput(state, input, found.input);
-  return { document: { ...document, state: next, reserves, preset: null } };
+  const text = document.state.inputs[input] ?? zerosText("float32", []);
+  const edited = withShape(text, shape);
+  if ("error" in edited) return edited;
+  const former = formerOf(text, shape, reserveOf(document, input));
+  const state = withInput(
+    document.state,
+    input,
+    former === null ? edited.input : resized(former, shape),
+  );
+  const reserves = document.reserves.with(input, { former, leftOut: null });
+  return { document: { ...document, state, reserves, preset: null } };
 }
 
-/** Returns an input's shape with one more axis. The new axis has the length of the axis that was last removed, or 1. */
-export const grownShape = (document: Document, input: number): readonly number[] =>
-  withAxis(document.state.inputs[input]?.shape ?? [], reserveOf(document, input));
+/** Returns an input's shape with one more axis. The new axis has the length that this axis had at most, or 1. */
+export function grownShape(document: Document, input: number): readonly number[] {
+  const shape = document.state.inputs[input]?.shape ?? [];
+  const length = reserveOf(document, input).former?.shape[shape.length] ?? 1;
+  const grown = [...shape, length];
+  return isShown(grown) ? grown : [...shape, 1];
+}
 
 /**
  * Returns the document with another tensor as one input. Elements of the replaced tensor do not return when the new
@@ -60,10 +97,11 @@ export function withInputText(document: Document, input: number, text: TensorTex
 /** Returns the document with an omitted input restored: its former tensor, or zeros. */
 export function withInputGiven(document: Document, input: number): Document {
   const { state } = document;
-  if (state.inputs[input] !== null) return document;
+  const version = versionOf(state);
+  if (state.inputs[input] !== null || version === null) return document;
   const { leftOut } = reserveOf(document, input);
-  if (leftOut !== null) return withState(document, withInput(state, input, leftOut));
-  const { domain, op, opset } = state;
-  const version = attempt(() => resolve({ domain, op, opset }));
-  return "error" in version ? document : withState(document, withGiven(state, version, input));
+  return withState(
+    document,
+    leftOut === null ? withGiven(state, version, input) : withInput(state, input, leftOut),
+  );
 }

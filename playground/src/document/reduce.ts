@@ -3,26 +3,16 @@
  * picture, with all examples.
  */
 
-import { resolve } from "ndscatter/operators";
 import { EXAMPLES } from "../examples/presets.ts";
 import { pairOf } from "../examples/pairs.ts";
-import { attempt } from "../values/attempt.ts";
-import { dtypesOf } from "../values/schema.ts";
+import { dtypesOf, versionOf } from "../values/schema.ts";
 import { coordinatesOf } from "../values/shape.ts";
-import type { State } from "../values/state.ts";
 import { arrivalAt, askedBy, examplesOf, presetOf } from "./arrival.ts";
 import { withChoice } from "./choose.ts";
 import { withExample, withOpened, withOwn, type Document } from "./document.ts";
-import { withDType, withValue } from "./edit.ts";
+import { withAttribute, withInput, withType, withValue } from "./edit.ts";
 import { toHash } from "./hash.ts";
-import {
-  grownShape,
-  withInput,
-  withInputGiven,
-  withInputShape,
-  withInputText,
-  withState,
-} from "./inputs.ts";
+import { grownShape, withInputGiven, withInputShape, withInputText, withState } from "./inputs.ts";
 import { pushed, redone, undone } from "./history.ts";
 import {
   WHOLE,
@@ -30,9 +20,9 @@ import {
   type Changed,
   type ComparedWith,
   type Edit,
-  type Glance,
   type Known,
   type PageState,
+  type Shown,
   type Stride,
   type Travel,
 } from "./state.ts";
@@ -54,15 +44,15 @@ export function reduce(page: PageState, action: Action): PageState {
     case "redo":
       return walked(page, redone(page.history));
     case "spot":
+      return action.isFocus
+        ? spotted(page, action.spot, null)
+        : spotted(page, page.focused, action.spot);
     case "step":
-    case "play":
-    case "rule":
-    case "actual":
-    case "panel":
-    case "text":
-    case "ask":
+      return { ...spotted(page, null, null), step: action.step };
+    case "show":
+      return withShown(page, action);
     case "compare":
-      return afterGlance(page, action);
+      return withCompared(page, action.compared);
     default:
       return changed(page, afterEdit(page.history.present, action));
   }
@@ -119,8 +109,15 @@ function afterEdit(document: Document, action: Edit): Changed {
       const edited = withValue(text, coordinatesOf(action.element, text.shape), action.text);
       return { document: withState(document, withInput(state, action.input, edited)) };
     }
-    case "dtype":
-      return { document: withState(document, withType(state, action.input, action.dtype)) };
+    case "dtype": {
+      const version = versionOf(state);
+      const schema = version?.inputs[action.input];
+      const dtype =
+        version && schema && dtypesOf(version, schema).find((one) => one === action.dtype);
+      return dtype
+        ? { document: withState(document, withType(state, version, action.input, dtype)) }
+        : { document };
+    }
     case "shape":
       return reshaped(document, action.input, action.shape);
     case "grow":
@@ -128,7 +125,12 @@ function afterEdit(document: Document, action: Edit): Changed {
     case "give":
       return { document: withInputGiven(document, action.input) };
     case "attribute":
-      return { document: withState(document, withAttribute(state, action.name, action.text)) };
+      return {
+        document: withState(
+          document,
+          withAttribute(state, versionOf(state), action.name, action.text),
+        ),
+      };
     case "say":
       return { document, remarks: action.remarks };
   }
@@ -137,31 +139,6 @@ function afterEdit(document: Document, action: Edit): Changed {
 function reshaped(document: Document, input: number, shape: readonly number[]): Changed {
   const found = withInputShape(document, input, shape);
   return "error" in found ? { document, remarks: [found.error] } : found;
-}
-
-/** Inputs with the same type constraint must have the same data type. */
-function withType(state: State, input: number, name: string): State {
-  const version = versionOf(state);
-  const schema = version?.inputs[input];
-  const dtype = version && schema && dtypesOf(version, schema).find((one) => one === name);
-  if (!dtype) return state;
-  const inputs = state.inputs.map((text, other) =>
-    text !== null && version.inputs[other]?.type === schema.type ? withDType(text, dtype) : text,
-  );
-  return { ...state, inputs };
-}
-
-/** An attribute that equals its default is not stored. */
-function withAttribute(state: State, name: string, text: string): State {
-  const { [name]: _, ...others } = state.attributes;
-  const initial = versionOf(state)?.attributes.find((one) => one.name === name)?.default;
-  const attributes = String(initial) === text ? others : { ...others, [name]: text };
-  return { ...state, attributes };
-}
-
-function versionOf({ domain, op, opset }: State) {
-  const found = attempt(() => ({ version: resolve({ domain, op, opset }) }));
-  return "error" in found ? null : found.version;
 }
 
 function afterStride(page: PageState, action: Stride): PageState {
@@ -209,29 +186,10 @@ function shown(page: PageState, document: Document): PageState {
   return { ...elsewhere(changed(page, { document })), linked };
 }
 
-function afterGlance(page: PageState, action: Glance): PageState {
-  switch (action.do) {
-    case "spot":
-      return action.isFocus
-        ? spotted(page, action.spot, null)
-        : spotted(page, page.focused, action.spot);
-    case "step":
-      return { ...spotted(page, null, null), step: action.step };
-    case "play":
-      return page.isPlaying === action.isPlaying ? page : { ...page, isPlaying: action.isPlaying };
-    case "rule":
-      return page.rule === action.rule ? page : { ...page, rule: action.rule };
-    case "actual":
-      return page.actual === action.actual ? page : { ...page, actual: action.actual };
-    case "panel":
-      return { ...page, panel: action.panel };
-    case "text":
-      return { ...page, text: action.input };
-    case "ask":
-      return { ...page, asked: action.asked };
-    case "compare":
-      return withCompared(page, action.compared);
-  }
+function withShown(page: PageState, action: { readonly do: "show" } & Partial<Shown>): PageState {
+  const { do: _, ...shown } = action;
+  const names = Object.keys(shown) as (keyof Shown)[];
+  return names.every((name) => page[name] === shown[name]) ? page : { ...page, ...shown };
 }
 
 function withCompared(page: PageState, given: ComparedWith | null): PageState {

@@ -7,13 +7,10 @@
 import { documentOf, type Document } from "./document.ts";
 import { fromHash, toHash } from "./hash.ts";
 import type { History } from "./history.ts";
-import type { About } from "./suffix.ts";
+import { NOTHING, type About } from "./suffix.ts";
 
 /** A document's URL fragment, and the id of the example that it shows. */
 type Written = readonly [hash: string, preset: string | null];
-
-/** The sender's question with the URL fragment of its call; the question is null if the link has none. */
-type Question = readonly [of: string, text: string | null];
 
 interface Left {
   /** The page's URL fragment when the user left, with its `#`. */
@@ -27,7 +24,8 @@ interface Left {
   readonly own: string | null;
   readonly past: readonly Written[];
   readonly future: readonly Written[];
-  readonly question: Question;
+  /** The sender's question; empty if the link has none. */
+  readonly question: About;
 }
 
 const KEY = "ndscatter-left";
@@ -64,10 +62,7 @@ export function leave(
     own: own === undefined ? null : toHash(own),
     past: written(past.toReversed()).toReversed(),
     future: written(future),
-    question:
-      question.text === "" || question.of.length > room
-        ? NO_QUESTION
-        : [question.of, question.text],
+    question: question.of.length > room ? NOTHING : question,
   };
   try {
     sessionStorage.setItem(KEY, JSON.stringify(left));
@@ -79,24 +74,19 @@ export function taken(): Left | null {
   try {
     const text = sessionStorage.getItem(KEY);
     sessionStorage.removeItem(KEY);
-    const left: unknown = JSON.parse(text ?? "null");
-    if (typeof left !== "object" || left === null || !("at" in left)) return null;
-    const fields = new Map<string, unknown>(Object.entries(left));
-    const textIn = (name: string): string | null => {
-      const value = fields.get(name);
-      return typeof value === "string" ? value : null;
-    };
-    const at = textIn("at") ?? "";
-    const question = fields.get("question");
+    const left = fieldsOf(JSON.parse(text ?? "null"));
+    const question = fieldsOf(left["question"]);
+    const at = textIn(left["at"]);
+    if (at === null) return null;
     return {
       at,
-      was: textIn("was") ?? at,
-      stop: textIn("stop") ?? "",
-      to: textIn("to"),
-      own: textIn("own"),
-      past: writtenIn(fields.get("past")),
-      future: writtenIn(fields.get("future")),
-      question: isWritten(question) ? question : NO_QUESTION,
+      was: textIn(left["was"]) ?? at,
+      stop: textIn(left["stop"]) ?? "",
+      to: textIn(left["to"]),
+      own: textIn(left["own"]),
+      past: writtenIn(left["past"]),
+      future: writtenIn(left["future"]),
+      question: { of: textIn(question["of"]) ?? "", text: textIn(question["text"]) ?? "" },
     };
   } catch {
     return null;
@@ -113,7 +103,10 @@ export function historyAround(present: Document, { past, future }: Left): Histor
   return { past: documentsOf(past), present, future: documentsOf(future) };
 }
 
-const NO_QUESTION: Question = ["", null];
+const fieldsOf = (value: unknown): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(Object.entries(value ?? {}));
+
+const textIn = (value: unknown): string | null => (typeof value === "string" ? value : null);
 
 const writtenIn = (list: unknown): Written[] =>
   Array.isArray(list) && list.every(isWritten) ? list : [];

@@ -45,6 +45,7 @@ export interface BrokenLink {
 export interface OutputRule {
   readonly name: string;
   readonly output: Tensor;
+  /** Elements to mark: elements that differ, and elements without a defined value. */
   readonly differing: ReadonlySet<number>;
 }
 
@@ -89,7 +90,15 @@ export const WHOLE: Look = {
   actual: null,
 };
 
-export interface PageState extends Look {
+/** What is open or shown beside the call. */
+export interface Shown extends Omit<Look, "step"> {
+  /** The open dialog, and the input whose text a dialog shows. */
+  readonly panel: Panel | null;
+  readonly text: number | null;
+  readonly asked: Asked;
+}
+
+export interface PageState extends Look, Shown {
   /** What was loaded after the first picture; null before. */
   readonly known: Known | null;
   readonly history: History;
@@ -107,10 +116,6 @@ export interface PageState extends Look {
   readonly focused: Spot | null;
   /** The cell under the pointer. */
   readonly pointed: Spot | null;
-  /** The open dialog, and the input whose text a dialog shows. */
-  readonly panel: Panel | null;
-  readonly text: number | null;
-  readonly asked: Asked;
 }
 
 /** A change of the call within its document. */
@@ -157,12 +162,7 @@ export type Glance =
   | { readonly do: "spot"; readonly spot: Spot | null; readonly isFocus: boolean }
   /** Moving to a step deselects the cell, so that the step is described. */
   | { readonly do: "step"; readonly step: number | null }
-  | { readonly do: "play"; readonly isPlaying: boolean }
-  | { readonly do: "rule"; readonly rule: OutputRule | null }
-  | { readonly do: "actual"; readonly actual: ShownActual | null }
-  | { readonly do: "panel"; readonly panel: Panel | null }
-  | { readonly do: "text"; readonly input: number | null }
-  | { readonly do: "ask"; readonly asked: Asked }
+  | ({ readonly do: "show" } & Partial<Shown>)
   /** Appends a compared output to the URL; null removes the output. */
   | { readonly do: "compare"; readonly compared: ComparedWith | null };
 

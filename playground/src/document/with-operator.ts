@@ -3,20 +3,13 @@
  * library's reason is reported.
  */
 
-import {
-  explain,
-  infer,
-  type DType,
-  type OperatorVersion,
-  type Reduction,
-  type Role,
-} from "ndscatter";
+import { infer, type DType, type OperatorVersion, type Reduction, type Role } from "ndscatter";
 import { roleOf, resolve } from "ndscatter/operators";
-import { withDType, withShape } from "./edit.ts";
+import { withDType, withInputOf } from "./edit.ts";
 import type { OperatorChoice } from "./state.ts";
 import { PRESETS } from "../examples/presets.ts";
 import { explainState, readState } from "./read-state.ts";
-import { defaultText, dtypesOf, firstText, rolePosition } from "../values/schema.ts";
+import { defaultText, dtypesOf, firstText, rolePosition, versionOf } from "../values/schema.ts";
 import type { State, TensorText } from "../values/state.ts";
 import { zerosText } from "../values/tensor-text.ts";
 import { attempt } from "../values/attempt.ts";
@@ -35,8 +28,7 @@ export function withOperator(state: State, choice: OperatorChoice, isOwn = false
   const found = attempt(() => ({ version: resolve(choice) }));
   if ("error" in found) return { state, remarks: [found.error] };
   const { version } = found;
-  const from = attempt(() => resolve({ domain: state.domain, op: state.op, opset: state.opset }));
-  const before = "error" in from ? version : from;
+  const before = versionOf(state) ?? version;
   const remarks: string[] = [];
   const id = { domain: version.domain, op: version.name, opset: version.sinceVersion };
   const { kept: attributes, refused } = keptAttributes(state, before, version);
@@ -48,7 +40,9 @@ export function withOperator(state: State, choice: OperatorChoice, isOwn = false
     return `${name} = ${text} is called ${word} in ${id.op}-${id.opset}`;
   });
   const bare = { ...id, attributes, inputs };
-  const chosen = rolePosition(before, "updates") === -1 ? withUpdates(bare, version) : bare;
+  // Newly added updates get the shape that follows from data and indices.
+  const added = rolePosition(before, "updates") === -1 ? fitted(bare) : null;
+  const chosen = added?.role === "updates" ? added.state : bare;
   const isSibling = before.name === version.name && before.domain === version.domain;
   const example = PRESETS.find((one) => one.state.op === id.op && one.state.domain === id.domain);
   if (isSibling || example === undefined || suits(chosen)) {
@@ -82,28 +76,36 @@ function reshapedFor(state: State, version: OperatorVersion): State | null {
     rows.slice(0, 1),
   ];
   for (const shape of shapes) {
-    let next = withInputShape(state, indices, shape);
+    let next = withInputOf(state, indices, shape);
     // Each pass reshapes one input.
-    for (const _ of version.inputs) {
+    for (let pass = 0; next !== null && pass < version.inputs.length; pass++) {
       if (suits(next)) return next;
-      const { node, inputs } = readState(next);
-      const derived = attempt(() => ({ shapes: explain(node, inputs).shapes }));
-      const unfit = "error" in derived ? undefined : derived.shapes.find(({ fits }) => !fits);
-      if (unfit === undefined) break;
-      const position = version.inputs.findIndex(({ name }) => name === unfit.of);
-      next = withInputShape(next, position, unfit.expected);
+      next = fitted(next)?.state ?? null;
     }
   }
   return null;
 }
 
-function withInputShape(state: State, position: number, shape: readonly number[]): State {
-  const text = state.inputs[position];
-  if (text == null || String(text.shape) === String(shape)) return state;
-  const edited = withShape(text, shape);
-  return "error" in edited
-    ? state
-    : { ...state, inputs: state.inputs.with(position, edited.input) };
+/** A state in which one input was reshaped. */
+interface Fitted {
+  readonly state: State;
+  readonly of: string;
+  readonly role: Role;
+  readonly shape: readonly number[];
+}
+
+/**
+ * Reshapes the first input whose shape does not follow from data and indices; returns null if every input fits, or if
+ * the page cannot show the shape.
+ */
+export function fitted(state: State): Fitted | null {
+  const { explanation } = explainState(state);
+  const unfit = explanation?.shapes.find(({ fits }) => !fits);
+  const input = explanation?.inputs.findIndex(({ name }) => name === unfit?.of) ?? -1;
+  const schema = explanation?.inputs[input];
+  if (unfit === undefined || schema === undefined) return null;
+  const next = withInputOf(state, input, unfit.expected);
+  return next && { state: next, of: unfit.of, role: schema.role, shape: unfit.expected };
 }
 
 /** Checks whether a state's shapes are compatible; values are not checked. */
@@ -239,17 +241,3 @@ function nearest(types: readonly DType[], dtype: DType): DType {
 }
 
 const isUsual = (dtype: DType): boolean => dtype === "float32" || dtype === "int64";
-
-/** Gives newly added updates the shape that follows from data and indices. */
-function withUpdates(state: State, version: OperatorVersion): State {
-  const position = rolePosition(version, "updates");
-  const updates = state.inputs[position];
-  if (updates === undefined || updates === null) return state;
-  const { node, inputs } = readState(state);
-  const expected = explain(node, inputs).shapes.find(
-    ({ of }) => of === version.inputs[position].name,
-  );
-  if (expected === undefined || expected.fits) return state;
-  const fitting = zerosText(updates.dtype, expected.expected);
-  return { ...state, inputs: state.inputs.with(position, fitting) };
-}

@@ -24,7 +24,7 @@ export function TensorDialog({ session }: { readonly session: Session }): JSX.El
       label={name}
       isOpen={input != null}
       isKept
-      onClose={() => act({ do: "text", input: null })}
+      onClose={() => act({ do: "show", text: null })}
       content={(close) =>
         shown !== null &&
         input != null && (

@@ -6,7 +6,7 @@ import type { Session } from "../cells/session.ts";
 
 export function Actions({ session }: { readonly session: Session }): JSX.Element {
   const { act, asked, canUndo, canRedo } = session;
-  const onPanel = (panel: Panel): void => act({ do: "panel", panel });
+  const onPanel = (panel: Panel): void => act({ do: "show", panel });
   return (
     <>
       <Step
@@ -34,7 +34,7 @@ export function Actions({ session }: { readonly session: Session }): JSX.Element
         aria-pressed={asked !== undefined}
         title="why is mine different? compare with the output of another runtime"
         onClick={() =>
-          act({ do: "ask", asked: asked === undefined ? { actual: null } : undefined })
+          act({ do: "show", asked: asked === undefined ? { actual: null } : undefined })
         }
       >
         Compare

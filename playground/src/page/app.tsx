@@ -18,7 +18,6 @@ import { Top } from "./top.tsx";
 import { useTravel } from "../story/use-travel.ts";
 import { rulesBeside } from "../document/faults.ts";
 import type { State } from "../values/state.ts";
-import { cellId } from "../values/spot.ts";
 import { visible } from "../values/visible.ts";
 import type { WhyProps } from "../why/use-why.ts";
 
@@ -32,7 +31,7 @@ export function App(): JSX.Element {
   const room = useRoomAbove(whole, leftOutHeight(state, whole));
   const layout = useLayout(session, room);
   const windows = useCorners(layout, `${generation} ${state.op}`);
-  const onText = useCallback((input: number) => act({ do: "text", input }), []);
+  const onText = useCallback((input: number) => act({ do: "show", text: input }), []);
   const isFrame = isEmbedded();
   useTravel(session);
   useKeys(session);
@@ -115,34 +114,13 @@ function Side({ session, isFrame, onReveal }: SideProps): JSX.Element {
 }
 
 /** Shows the comparison panel with the story of the selected cell, which is the first differing cell at first. */
-function Comparing({ session, onReveal }: Omit<SideProps, "isFrame">): JSX.Element {
-  const { state, generation, explanation, asked, act, isStale, description } = session;
-  const onDiffering = (element: number): void => {
-    onReveal("output", element);
-    session.onSpot({ tensor: "output", element }, true);
-    const id = cellId("output", element);
-    requestAnimationFrame(() => document.getElementById(id)?.scrollIntoView({ block: "nearest" }));
-  };
-  return (
-    <>
-      {/* The faults of the call and their fixes are always visible. */}
-      {(isStale || description !== null) && <Story session={session} />}
-      <WhyPanel
-        state={state}
-        explanation={explanation}
-        actual={asked?.actual}
-        dialect={asked?.dialect}
-        link={asked?.link}
-        generation={generation}
-        onAddress={(compared) => act({ do: "compare", compared })}
-        onRule={(rule) => act({ do: "rule", rule })}
-        onActual={(actual) => act({ do: "actual", actual })}
-        onDiffering={onDiffering}
-        onClose={() => act({ do: "ask", asked: undefined })}
-      />
-    </>
-  );
-}
+const Comparing = ({ session, onReveal }: Omit<SideProps, "isFrame">): JSX.Element => (
+  <>
+    {/* The faults of the call and their fixes are always visible. */}
+    {(session.isStale || session.description !== null) && <Story session={session} />}
+    <WhyPanel session={session} onReveal={onReveal} />
+  </>
+);
 
 /** In an embedded page, shows the operator with its reduction and a link to the full page. */
 function Whole({ state: { op, attributes } }: { readonly state: State }): JSX.Element {

@@ -3,7 +3,7 @@
 import type { AttributeSchema } from "ndscatter";
 import type { ComponentChildren, JSX } from "preact";
 import { useRef, useState } from "preact/hooks";
-import { operatorGroups } from "../values/schema.ts";
+import { operatorGroups, operatorKey } from "../values/schema.ts";
 import { FAULTS_ID } from "../values/spot.ts";
 import { NumberField } from "../widgets/number-field.tsx";
 import type { Session } from "../cells/session.ts";
@@ -11,9 +11,6 @@ import type { Session } from "../cells/session.ts";
 const GROUPS = operatorGroups();
 const DOMAINS = [...new Set(GROUPS.map(({ domain }) => domain))];
 const TITLES: Readonly<Record<string, string>> = { "ai.onnx": "ONNX", openvino: "OpenVINO" };
-
-const keyOf = ({ domain, op }: { readonly domain: string; readonly op: string }): string =>
-  `${domain}/${op}`;
 
 interface BarProps {
   readonly session: Session;
@@ -84,10 +81,10 @@ function Sentence({ session }: { readonly session: Session }): JSX.Element {
         aria-label="operator"
         // A select element is as wide as its longest option, which would be too wide next to a short name.
         style={{ "--letters": String(op.length) }}
-        value={keyOf(state)}
+        value={operatorKey(state)}
         onChange={(event) => {
           const { value } = event.currentTarget;
-          const chosen = GROUPS.find((one) => keyOf(one) === value);
+          const chosen = GROUPS.find((one) => operatorKey(one) === value);
           if (chosen === undefined) return;
           const [{ sinceVersion }] = chosen.versions;
           act({
@@ -99,7 +96,7 @@ function Sentence({ session }: { readonly session: Session }): JSX.Element {
         {DOMAINS.map((one) => (
           <optgroup key={one} label={TITLES[one] ?? one}>
             {GROUPS.filter((other) => other.domain === one).map((other) => (
-              <option key={keyOf(other)} value={keyOf(other)}>
+              <option key={operatorKey(other)} value={operatorKey(other)}>
                 {other.op}
               </option>
             ))}

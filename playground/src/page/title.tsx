@@ -33,7 +33,7 @@ const OwnData = ({ session: { act } }: TitleProps): JSX.Element => (
     class="own-data"
     aria-haspopup="dialog"
     aria-label="Try with your own numbers"
-    onClick={() => act({ do: "panel", panel: "Open" })}
+    onClick={() => act({ do: "show", panel: "Open" })}
   >
     <span class="long">Try with your own numbers</span>
     <span class="brief">Own numbers</span>
@@ -109,7 +109,7 @@ function Note({ session }: TitleProps): JSX.Element {
           type="button"
           class="link long"
           aria-haspopup="dialog"
-          onClick={() => session.act({ do: "panel", panel: "Examples" })}
+          onClick={() => session.act({ do: "show", panel: "Examples" })}
         >
           More questions
         </button>
@@ -193,5 +193,5 @@ async function showSystem(
   const { ruleFor } = await import("../why/on-demand.ts");
   const { node, inputs } = readState(state);
   const rule = ruleFor(node, inputs, dialect);
-  if (rule !== null && latest() === state) act({ do: "rule", rule: { ...rule, name: label } });
+  if (rule !== null && latest() === state) act({ do: "show", rule: { ...rule, name: label } });
 }

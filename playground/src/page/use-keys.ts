@@ -38,7 +38,7 @@ function onKeyOf(event: KeyboardEvent, session: Session): boolean {
   if (key === " " && !(element instanceof HTMLButtonElement)) controls.toggle();
   else if (key === "ArrowRight" && !isCell) controls.forward();
   else if (key === "ArrowLeft" && !isCell) controls.back();
-  else if (key === "?") session.act({ do: "panel", panel: "Help" });
+  else if (key === "?") session.act({ do: "show", panel: "Help" });
   // The focus stays on the cell, and the text describes the whole call again.
   else if (key === "Escape" && isCell) session.onSpot(null, true);
   else return false;

@@ -4,7 +4,7 @@ import { resolve } from "ndscatter/operators";
 import type { JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import { withOperator } from "../document/with-operator.ts";
-import { newestOf, operatorGroups } from "../values/schema.ts";
+import { newestOf, operatorGroups, operatorKey } from "../values/schema.ts";
 import type { State } from "../values/state.ts";
 import {
   assigned,
@@ -24,7 +24,6 @@ interface MatchProps {
   onTake: Files["takeState"];
 }
 
-const keyOf = ({ domain, op }: Pick<State, "domain" | "op">): string => `${domain}/${op}`;
 const typeOf = ({ dtype, shape }: NamedTensor["input"]): string => `${dtype} [${shape.join(", ")}]`;
 
 /** Shows a menu for each input, with the best guess selected. */
@@ -55,9 +54,9 @@ export function MatchForm({ tensors, state, onTake }: MatchProps): JSX.Element {
     >
       <Menu
         name="operator"
-        value={keyOf(base)}
+        value={operatorKey(base)}
         options={operatorGroups().map((one) => [
-          keyOf(one),
+          operatorKey(one),
           one.domain === "openvino" ? `${one.op} (OpenVINO)` : one.op,
         ])}
         onValue={chooseOperator}
@@ -88,7 +87,7 @@ export function MatchForm({ tensors, state, onTake }: MatchProps): JSX.Element {
 
 /** Returns the state under an operator; the state itself if it already has the operator. */
 const under = (state: State, choice: Pick<State, "domain" | "op" | "opset">): State =>
-  keyOf(choice) === keyOf(state) ? state : withOperator(state, choice).state;
+  operatorKey(choice) === operatorKey(state) ? state : withOperator(state, choice).state;
 
 /** Returns the assignment with one tensor moved to another input. The two inputs exchange their tensors. */
 const exchanged = (assignment: Assignment, position: number, number: number | null): Assignment => {

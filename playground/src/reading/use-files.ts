@@ -61,8 +61,8 @@ export function useFiles({ act, latest, edits, generation }: Session): Files {
     if (choice.kind === "node") {
       act({ do: "open", state: choice.state, remarks: [...remarks, ...choice.remarks] });
       const { actual, dialect } = choice;
-      if (actual !== undefined) act({ do: "ask", asked: { actual, dialect } });
-    } else if (spot === "actual") act({ do: "ask", asked: { actual: choice.input } });
+      if (actual !== undefined) act({ do: "show", asked: { actual, dialect } });
+    } else if (spot === "actual") act({ do: "show", asked: { actual: choice.input } });
     else if (offer?.text !== undefined) void edits[spot]?.onPaste(null, offer.text);
     else {
       act({ do: "replace", input: spot, text: choice.input });

@@ -1,12 +1,10 @@
 /** Describes a scatter's cells: the updates of each target, and the target of each update. */
 
 import type { ScatterStory } from "ndscatter";
-import { printShape } from "ndscatter/operators";
 import type { Arrow, Description, Line } from "../cells/session.ts";
 import type { TensorId } from "../values/spot.ts";
-import { coordinatesOf, positionOf } from "../values/shape.ts";
 import { inWords } from "./target-names.ts";
-import { arrow, MOST_ARROWS, type Vocabulary } from "./vocabulary.ts";
+import { arrow, MOST_ARROWS, told, type Vocabulary } from "./vocabulary.ts";
 
 /** Describes a cell of the output or data, which have the same coordinates. */
 export function describeTarget(
@@ -17,20 +15,18 @@ export function describeTarget(
   tensor: TensorId,
 ): Description {
   const cell = story.cell(at);
-  const place = printShape(at);
   const value = words.print(cell.value);
   const here = { tensor: "output", element } as const;
   const data = { tensor: words.positionOf("data"), element };
   if (cell.count === 0) {
-    const title = `${words.nameOf("output")}${place} is ${value}`;
-    const text = `no update reaches this cell, so the cell keeps the value of ${words.nameOf(data.tensor)}${place}`;
-    const lines = [{ text }];
-    return { title, lines, arrows: [arrow(data, here, null)], orders: [] };
+    const title = `${words.elementAt("output", at)} is ${value}`;
+    const text = `no update reaches this cell, so the cell keeps the value of ${words.elementAt(data.tensor, at)}`;
+    return { title, lines: [{ text }], arrows: [arrow(data, here, null)], orders: [] };
   }
   const steps = [...cell.steps()];
   const [{ before }] = steps;
   const times = cell.count === 1 ? "one update" : `${inWords(cell.count)} updates in this order`;
-  const name = `${words.nameOf(tensor)}${place}`;
+  const name = words.elementAt(tensor, at);
   const title =
     tensor === "output"
       ? `${name} is ${value} after ${times}`
@@ -40,7 +36,10 @@ export function describeTarget(
   for (const step of steps.slice(0, MOST_ARROWS)) {
     if (step.kind === "division") continue;
     const tuple = words.links.tupleOf[step.order];
-    arrows.push(arrow(words.updateSpot(step.at), here, tuple), words.indexArrow(tuple, here));
+    arrows.push(
+      arrow(words.spotAt(words.positionOf("updates"), step.at), here, tuple),
+      words.indexArrow(tuple, here),
+    );
   }
   if (story.reduction !== "none" && story.includeSelf) arrows.push(arrow(data, here, null));
   const orders = steps.flatMap((step) => (step.kind === "update" ? [step.order] : []));
@@ -51,17 +50,14 @@ export function describeTarget(
 export function describeUpdate(
   words: Vocabulary,
   story: ScatterStory,
+  at: readonly number[],
   element: number,
 ): Description {
-  const { links, output } = words;
+  const { links } = words;
   const order = links.carried[element];
   const position = words.positionOf("updates");
   const update = story.updates.at(order);
-  if (update === undefined) {
-    const title = `no index uses this element of ${words.nameOf(position)}`;
-    return { title, lines: [], arrows: [], orders: [] };
-  }
-  const at = coordinatesOf(element, words.shapeOf(position));
+  if (update === undefined) return told(`no index uses this element of ${words.nameOf(position)}`);
   const target = [...update.target, ...at.slice(update.at.length)];
   const cell = story.cell(target);
   const steps = [...cell.steps()];
@@ -79,10 +75,8 @@ export function describeUpdate(
     const end = `the final value of the cell is ${words.print(cell.value)}`;
     lines.push({ text: `${later} ${deed}, and ${end}` });
   }
-  const here = { tensor: position, element };
-  const to = { tensor: "output", element: positionOf(target, output.shape) } as const;
-  const from = `${words.nameOf(position)}${printShape(at)}`;
-  const title = `${from} goes to ${words.nameOf("output")}${printShape(target)}`;
-  const arrows = [arrow(here, to, tuple), words.indexArrow(tuple, to)];
+  const to = words.spotAt("output", target);
+  const title = `${words.elementAt(position, at)} goes to ${words.elementAt("output", target)}`;
+  const arrows = [arrow({ tensor: position, element }, to, tuple), words.indexArrow(tuple, to)];
   return { title, lines, arrows, orders: [order] };
 }

@@ -3,41 +3,35 @@
  * values itself.
  */
 
-import type { Explanation } from "ndscatter";
-import { printShape } from "ndscatter/operators";
-import type { Links } from "../cells/links.ts";
-import { elementAt } from "../document/faults.ts";
-import { coordinatesOf } from "../values/shape.ts";
+import { coordinatesOf, firstOf } from "../values/shape.ts";
 import type { CallView } from "../cells/view.ts";
 import type { Preset } from "../examples/preset.ts";
 import { describeRead, describeSource } from "./describe-gather.ts";
 import { describeTarget, describeUpdate } from "./describe-scatter.ts";
-import { MOST_ARROWS, Vocabulary } from "./vocabulary.ts";
+import { MOST_ARROWS, told, Vocabulary, type Told } from "./vocabulary.ts";
 import type { Arrow, Description } from "../cells/session.ts";
 import type { Spot } from "../values/spot.ts";
 
-interface Explained {
-  readonly explanation: Explanation;
-  readonly links: Links;
+type Explained = Pick<Told, "explanation" | "links">;
+
+/** Returns the words for a call; null for a call with errors. */
+function wordsOf({ explanation, links }: Explained): Vocabulary | null {
+  const { story, output } = explanation;
+  return story && output && new Vocabulary({ explanation, story, output, links });
 }
 
 /** Describes a cell; returns null if the cell no longer exists. */
 export function describeCell(explained: Explained, { tensor, element }: Spot): Description | null {
-  const { explanation, links } = explained;
-  const { story, inputs, output } = explanation;
-  if (story === null || output === null) return null;
+  const words = wordsOf(explained);
+  if (words === null) return null;
+  const { story, output } = words;
+  const { inputs } = words.explanation;
   const subject = tensor === "output" ? output : inputs[tensor]?.tensor;
   if (subject === null || subject === undefined || element >= subject.size) return null;
   const role = tensor === "output" ? "output" : inputs[tensor].role;
-  const words = new Vocabulary(explanation, story, output, links);
   if (role === "indices") return describeIndex(words, element, subject.shape);
   if (role === "axis") {
-    return {
-      title: `${words.nameOf(tensor)} is the axis of data that indices address`,
-      lines: [],
-      arrows: [],
-      orders: [],
-    };
+    return told(`${words.nameOf(tensor)} is the axis of data that indices address`);
   }
   const at = coordinatesOf(element, subject.shape);
   if (story.kind === "gather") {
@@ -46,18 +40,18 @@ export function describeCell(explained: Explained, { tensor, element }: Spot): D
       : describeSource(words, story, at, element);
   }
   return role === "updates"
-    ? describeUpdate(words, story, element)
+    ? describeUpdate(words, story, at, element)
     : describeTarget(words, story, at, element, tensor);
 }
 
 /** Describes one player step, which is an update or a read. */
-export function describeStep({ explanation, links }: Explained, order: number): Description | null {
-  const { story, output } = explanation;
-  if (story === null || output === null || order < 0 || order >= links.count) return null;
-  const words = new Vocabulary(explanation, story, output, links);
+export function describeStep(explained: Explained, order: number): Description | null {
+  const words = wordsOf(explained);
+  const { links } = explained;
+  if (words === null || order < 0 || order >= links.count) return null;
   const tuple = links.tupleOf[order];
   const { text, arrows } = words.stepOf(order);
-  const noun = story.kind === "gather" ? "read" : "update";
+  const noun = links.kind === "gather" ? "read" : "update";
   return {
     title: `${noun} ${order + 1} of ${links.count}`,
     lines: [{ text: `${text}, ${words.through(links.tuples[tuple])}` }],
@@ -72,9 +66,8 @@ function describeIndex(words: Vocabulary, element: number, shape: readonly numbe
   const number = links.indexed[element];
   const tuple = links.tuples[number];
   if (tuple === undefined) {
-    const at = printShape(coordinatesOf(element, shape));
-    const name = words.nameOf(words.positionOf("indices"));
-    return { title: `${name}${at} is not used`, lines: [], arrows: [], orders: [] };
+    const at = coordinatesOf(element, shape);
+    return told(`${words.elementAt(words.positionOf("indices"), at)} is not used`);
   }
   const orders: number[] = [];
   links.tupleOf.forEach((one, order) => {
@@ -100,9 +93,9 @@ export function describeFault({ faults, state }: CallView, spot: Spot | null): D
   const shape = state.inputs[spot.tensor]?.shape ?? [];
   const found = faults.find(
     ({ place }) =>
-      "at" in place && place.input === spot.tensor && elementAt(place.at, shape) === spot.element,
+      "at" in place && place.input === spot.tensor && firstOf(place.at, shape) === spot.element,
   );
-  return found === undefined ? null : { title: found.sentence, lines: [], arrows: [], orders: [] };
+  return found === undefined ? null : told(found.sentence);
 }
 
 /** Returns a description as plain text, for screen readers. */

@@ -27,7 +27,7 @@ function usePlaying({ count, at, isPlaying, onStep, act }: Session, speed: numbe
         const step = Math.min(next.current + 1, count);
         onStep(step);
         if (step >= count) {
-          act({ do: "play", isPlaying: false });
+          act({ do: "show", isPlaying: false });
           return;
         }
       }
@@ -40,7 +40,7 @@ function usePlaying({ count, at, isPlaying, onStep, act }: Session, speed: numbe
 
 /** Returns the player's actions for keys and buttons. */
 export function controlsOf({ count, step, isStale, isPlaying, onStep, act }: Session) {
-  const play = (isOn: boolean): void => act({ do: "play", isPlaying: isOn });
+  const play = (isOn: boolean): void => act({ do: "show", isPlaying: isOn });
   const go = (to: number): void => {
     play(false);
     if (!isStale && count > 0) onStep(Math.max(0, Math.min(count, to)));

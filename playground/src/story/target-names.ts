@@ -1,9 +1,6 @@
-/** Names targets in sentences, such as `row 1`, `element [1, 2]` and `slice [1, :, :]`, and counts targets. */
+/** Names targets in sentences, such as `row 1`, `element [1, 2]` and `slice [1, :, :]`. */
 
 import { printShape } from "ndscatter/operators";
-
-export const counted = (count: number, noun: string): string =>
-  `${count} ${noun}${count === 1 ? "" : "s"}`;
 
 /** Returns the word for a target: row in a matrix, element if every axis is addressed, otherwise slice. */
 export function unitOf(addressed: number, { length: rank }: readonly number[]): string {
@@ -37,7 +34,8 @@ export function placeOf(
   addressed: number,
 ): string {
   const isWhole = axes.length === addressed && axes.every((axis, number) => axis === number);
-  if (isWhole) return nameOf(places, shape, addressed);
-  const rest = axes.map((axis, number) => `position ${places[number]} on axis ${axis}`);
-  return rest.join(", ");
+  return isWhole ? nameOf(places, shape, addressed) : positionsOf(axes, places);
 }
+
+export const positionsOf = (axes: readonly number[], places: readonly number[]): string =>
+  places.map((place, number) => `position ${place} on axis ${axes[number]}`).join(", ");

@@ -13,11 +13,12 @@ import type {
   Tensor,
 } from "ndscatter";
 import { printScalar, printShape } from "ndscatter/operators";
-import type { Arrow, Line } from "../cells/session.ts";
+import type { Arrow, Description, Line } from "../cells/session.ts";
 import type { Spot, TensorId } from "../values/spot.ts";
 import type { Links, Tuple } from "../cells/links.ts";
 import { printElement } from "../values/scalar-text.ts";
-import { firstOf, positionOf } from "../values/shape.ts";
+import { firstOf } from "../values/shape.ts";
+import { positionsOf } from "./target-names.ts";
 
 /** The maximum number of lines and arrows; further lines are only counted. */
 const MOST_LINES = 40;
@@ -30,18 +31,30 @@ export const arrow = (
   isHint = tuple === null,
 ): Arrow => ({ from, to, tuple, isHint });
 
-export class Vocabulary {
-  readonly links: Links;
-  readonly output: Tensor;
-  private readonly explanation: Explanation;
-  private readonly story: ScatterStory | GatherStory;
+/** Returns a description that consists of a title. */
+export const told = (title: string): Description => ({ title, lines: [], arrows: [], orders: [] });
 
-  constructor(
-    explanation: Explanation,
-    story: ScatterStory | GatherStory,
-    output: Tensor,
-    links: Links,
-  ) {
+/** A call without errors. */
+export interface Told {
+  readonly explanation: Explanation;
+  readonly story: ScatterStory | GatherStory;
+  readonly output: Tensor;
+  readonly links: Links;
+}
+
+/** One step of the player: an update or a read. */
+interface Step {
+  readonly text: string;
+  readonly arrows: readonly Arrow[];
+}
+
+export class Vocabulary implements Told {
+  readonly explanation: Explanation;
+  readonly story: ScatterStory | GatherStory;
+  readonly output: Tensor;
+  readonly links: Links;
+
+  constructor({ explanation, story, output, links }: Told) {
     this.explanation = explanation;
     this.story = story;
     this.output = output;
@@ -58,9 +71,27 @@ export class Vocabulary {
     return this.explanation.inputs.findIndex((input) => input.role === role);
   }
 
-  /** Returns an input's shape; an omitted input counts as a scalar. */
-  shapeOf(position: number): readonly number[] {
-    return this.explanation.inputs[position]?.tensor?.shape ?? [];
+  /** Returns a tensor's shape; an omitted input counts as a scalar. */
+  shapeOf(tensor: TensorId): readonly number[] {
+    const { inputs } = this.explanation;
+    return (tensor === "output" ? this.output : inputs[tensor]?.tensor)?.shape ?? [];
+  }
+
+  /** Returns the first element of a slice, or an element by all of its coordinates. */
+  spotAt(tensor: TensorId, at: readonly number[]): Spot {
+    return { tensor, element: firstOf(at, this.shapeOf(tensor)) };
+  }
+
+  /** Prints a slice by its leading coordinates, such as `data[1, :, :]`. */
+  partAt(tensor: TensorId, at: readonly number[]): string {
+    const { length: rank } = this.shapeOf(tensor);
+    const rest = Array.from({ length: rank - at.length }, () => ":");
+    return `${this.nameOf(tensor)}${rank === 0 ? "" : `[${[...at, ...rest].join(", ")}]`}`;
+  }
+
+  /** Prints an element by its coordinates, such as `data[1, 2]`. */
+  elementAt(tensor: TensorId, at: readonly number[]): string {
+    return `${this.nameOf(tensor)}${printShape(at)}`;
   }
 
   print(value: Scalar): string {
@@ -70,46 +101,23 @@ export class Vocabulary {
   }
 
   /** Returns an update or read as a sentence. Its arrows connect the first elements of slices. */
-  stepOf(order: number): { readonly text: string; readonly arrows: readonly Arrow[] } {
+  stepOf(order: number): Step {
     const { story } = this;
-    return story.kind === "gather" ? this.readStep(story, order) : this.updateStep(story, order);
-  }
-
-  private readStep(
-    story: GatherStory,
-    order: number,
-  ): { readonly text: string; readonly arrows: readonly Arrow[] } {
-    const { shape: output } = this.output;
     const tuple = this.links.tupleOf[order];
-    const data = this.positionOf("data");
-    const shape = this.shapeOf(data);
-    const { at = [], target = null } = story.reads.at(order) ?? {};
-    const to = { tensor: "output", element: firstOf(at, output) } as const;
-    const name = `${this.nameOf("output")}${partOf(at, output.length)}`;
+    const isGather = story.kind === "gather";
+    const carrier = isGather ? "output" : this.positionOf("updates");
+    const other = isGather ? this.positionOf("data") : "output";
+    const { at = [], target = null } = (isGather ? story.reads : story.updates).at(order) ?? {};
+    const [here, part] = [this.spotAt(carrier, at), this.partAt(carrier, at)];
     if (target === null) {
-      const text = `${name} is 0, because the index is out of range`;
-      return { text, arrows: [this.indexArrow(tuple, to)] };
+      const text = `${part} is 0, because the index is out of range`;
+      return { text, arrows: [this.indexArrow(tuple, here)] };
     }
-    const from = { tensor: data, element: firstOf(target, shape) };
-    const text = `${name} is ${this.nameOf(data)}${partOf(target, shape.length)}`;
-    return { text, arrows: [arrow(from, to, tuple), this.indexArrow(tuple, from)] };
-  }
-
-  private updateStep(
-    story: ScatterStory,
-    order: number,
-  ): { readonly text: string; readonly arrows: readonly Arrow[] } {
-    const { shape: output } = this.output;
-    const tuple = this.links.tupleOf[order];
-    const position = this.positionOf("updates");
-    const updates = this.shapeOf(position);
-    const { at = [], target = [] } = story.updates.at(order) ?? {};
-    const to = { tensor: "output", element: firstOf(target, output) } as const;
-    const from = { tensor: position, element: firstOf(at, updates) };
-    const update = `${this.nameOf(position)}${partOf(at, updates.length)}`;
-    const cell = `${this.nameOf("output")}${partOf(target, output.length)}`;
-    const text = DEEDS[story.reduction](update, cell);
-    return { text, arrows: [arrow(from, to, tuple), this.indexArrow(tuple, to)] };
+    const there = this.spotAt(other, target);
+    const goal = this.partAt(other, target);
+    const text = isGather ? `${part} is ${goal}` : DEEDS[story.reduction](part, goal);
+    const main = isGather ? arrow(there, here, tuple) : arrow(here, there, tuple);
+    return { text, arrows: [main, this.indexArrow(tuple, there)] };
   }
 
   /** Describes one step of a cell, with its values. */
@@ -124,7 +132,7 @@ export class Vocabulary {
     const tuple = tupleOf[step.order];
     const update = this.print(step.update);
     const result = RESULTS[step.by](before, update, after);
-    const name = `${this.nameOf(this.positionOf("updates"))}${printShape(step.at)}`;
+    const name = this.elementAt(this.positionOf("updates"), step.at);
     return { text: `${name} is ${update}, ${this.through(tuples[tuple])}`, result };
   }
 
@@ -133,11 +141,6 @@ export class Vocabulary {
     const lines = list.slice(0, MOST_LINES).map(lineOf);
     const more = list.length - lines.length;
     return more === 0 ? lines : [...lines, { text: `and ${more} more` }];
-  }
-
-  updateSpot(at: readonly number[]): Spot {
-    const tensor = this.positionOf("updates");
-    return { tensor, element: positionOf(at, this.shapeOf(tensor)) };
   }
 
   /** Returns an arrow that starts at a tuple's first element. */
@@ -165,8 +168,7 @@ export class Vocabulary {
 
   /** Prints a tuple's target, such as `position 2 on axis 0, position 1 on axis 1`. */
   placeOf({ axes, places }: Tuple): string {
-    if (places === null) return "nothing, because it is out of range";
-    return places.map((place, j) => `position ${place} on axis ${axes[j]}`).join(", ");
+    return places === null ? "nothing, because it is out of range" : positionsOf(axes, places);
   }
 
   /** Explains a tuple's negative indices, for example as ` (-1 is 3)`. */
@@ -202,9 +204,3 @@ const RESULTS: Readonly<Record<"none" | "add" | "sub" | "mul" | "max" | "min", R
   max: (before, update, after) => `max(${before}, ${update}) = ${after}`,
   min: (before, update, after) => `min(${before}, ${update}) = ${after}`,
 };
-
-/** Prints a slice by its leading coordinates, such as `[1, :, :]`. */
-export function partOf(at: readonly number[], rank: number): string {
-  const rest = Array.from({ length: rank - at.length }, () => ":");
-  return rank === 0 ? "" : `[${[...at, ...rest].join(", ")}]`;
-}

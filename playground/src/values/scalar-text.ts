@@ -43,50 +43,25 @@ export function parseScalar(dtype: DType, text: string): Candidate {
 }
 
 function parseAs(family: (typeof DTYPES)[DType]["family"], text: string): Candidate | null {
-  switch (family) {
-    case "bool":
-      if (/^true$/i.test(text)) return true;
-      if (/^false$/i.test(text)) return false;
-      return parseNumber(text);
-    case "complex":
-      return parseComplex(text);
-    case "int":
-    case "int64":
-      return parseInteger(text) ?? parseNumber(text);
-    default:
-      return parseNumber(text);
-  }
-}
-
-/** Parses an integer exactly; the result is a bigint if a number cannot represent the integer. */
-export function parseInteger(text: string): number | bigint | null {
-  const [, sign, digits] = /^([+-]?)(0x[0-9a-f]+|\d+(?:_\d+)*)$/i.exec(text) ?? [];
-  if (digits === undefined) return null;
-  const magnitude = BigInt(digits.replaceAll("_", ""));
-  const value = sign === "-" ? -magnitude : magnitude;
-  const number = Number(value);
-  return Number.isSafeInteger(number) ? number : value;
+  if (family === "complex") return parseComplex(text);
+  if (family === "bool" && /^(?:true|false)$/i.test(text)) return /^true$/i.test(text);
+  return parseNumber(text);
 }
 
 // Each digit matches only one part of the pattern, so matching takes linear time even for invalid text.
+const WHOLE = String.raw`0x[0-9a-f]+|\d+(?:_\d+)*`;
 const DECIMAL = String.raw`(?:\d+(?:_\d+)*(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?`;
-const SPECIAL = String.raw`inf(?:inity)?|nan`;
-const NUMBER = new RegExp(`^([+-]?)(?:(${DECIMAL})|(${SPECIAL}))$`, "i");
+const NUMBER = new RegExp(`^([+-]?)(?:(${WHOLE})|(${DECIMAL}|inf(?:inity)?|nan))$`, "i");
 
 function parseNumber(text: string): number | bigint | null {
-  const [, sign = "", decimal, special] = NUMBER.exec(text) ?? [];
-  if (decimal !== undefined) {
-    // A large integer must be rounded only once, by the data type; a JavaScript number would add a second rounding.
-    const whole = parseInteger(text);
-    if (typeof whole === "bigint") return whole;
-    const magnitude = Number(decimal.replaceAll("_", ""));
-    return sign === "-" ? -magnitude : magnitude;
-  }
-  if (special !== undefined) {
-    const magnitude = /^nan$/i.test(special) ? NaN : Infinity;
-    return sign === "-" ? -magnitude : magnitude;
-  }
-  return parseInteger(text);
+  const [, sign, whole, other] = NUMBER.exec(text) ?? [];
+  if (sign === undefined) return null;
+  const digits = (whole ?? other).replaceAll("_", "");
+  const size = /^inf/i.test(digits) ? Infinity : Number(digits);
+  // A large integer must be rounded only once, by the data type; a JavaScript number would add a second rounding.
+  const isExact = whole === undefined || Number.isSafeInteger(size);
+  const magnitude = isExact ? size : BigInt(digits);
+  return sign === "-" ? -magnitude : magnitude;
 }
 
 function parseComplex(text: string): readonly [Part, Part] | null {

@@ -9,10 +9,17 @@ import {
   type ParameterSchema,
   type Role,
 } from "ndscatter";
-import { roleOf, typesOf } from "ndscatter/operators";
+import { resolve, roleOf, typesOf } from "ndscatter/operators";
+import { attempt } from "./attempt.ts";
 import type { State } from "./state.ts";
 
 export type IndexForm = OperatorVersion["indexForm"];
+
+/** Returns the version of a state's operator; null for an unknown operator, domain or opset. */
+export function versionOf({ domain, op, opset }: State): OperatorVersion | null {
+  const version = attempt(() => resolve({ domain, op, opset }));
+  return "error" in version ? null : version;
+}
 
 /** Returns the form of an operator's indices, which is the same in all versions; undefined for an unknown operator. */
 export const indexFormOf = (op: string): IndexForm | undefined =>
@@ -42,6 +49,10 @@ export function firstText({ type, values, minimum = 0 }: AttributeSchema): strin
   return type === "boolean" ? "false" : type === "int" ? String(Math.max(minimum, 0)) : "";
 }
 
+/** Identifies an operator, whatever its version. */
+export const operatorKey = ({ domain, op }: Pick<State, "domain" | "op">): string =>
+  `${domain}/${op}`;
+
 /** Returns the available operators, each with its versions from newest to oldest. */
 export function operatorGroups(): {
   domain: State["domain"];
@@ -50,7 +61,7 @@ export function operatorGroups(): {
 }[] {
   const groups = new Map<string, OperatorVersion[]>();
   for (const version of operators()) {
-    const key = `${version.domain}/${version.name}`;
+    const key = operatorKey({ domain: version.domain, op: version.name });
     groups.set(key, [version, ...(groups.get(key) ?? [])]);
   }
   return [...groups.values()].map((versions) => {

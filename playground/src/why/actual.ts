@@ -20,11 +20,11 @@ import { counted, DIALECT_NAMES } from "./dialect-names.ts";
 import { rulesOf, type Rule, type Rules } from "./dialect-view.ts";
 import { withText } from "../reading/paste.ts";
 import { isPrintedAs, roundingOf, type Rounding } from "./printed-digits.ts";
-import { readState, type Reading } from "../document/read-state.ts";
+import type { ExplainedState, Reading } from "../document/read-state.ts";
 import { parseScalar } from "../values/scalar-text.ts";
 import { rolePosition } from "../values/schema.ts";
 import { coordinatesOf, sizeOf } from "../values/shape.ts";
-import type { State, TensorText } from "../values/state.ts";
+import type { TensorText } from "../values/state.ts";
 import { tensorOf, valueTexts } from "../values/tensor-text.ts";
 
 /** An output's data type and shape. */
@@ -71,23 +71,16 @@ export function readActual(text: string, output: OutputType): ReadActual {
   if (text.trim() === "") return { error: "First paste the output of the other runtime." };
   const read = withText({ dtype: output.dtype, shape: output.shape, values: [] }, text);
   if ("error" in read) return { error: `The text cannot be read: ${read.error}` };
-  const rounding = isFloating(output.dtype) ? roundingOf(text) : null;
-  return fitted(read.input, output, "The text", rounding);
+  const isFloating = ["float", "half"].includes(DTYPES[output.dtype].family);
+  return fitActual(read.input, output, isFloating ? roundingOf(text) : null, "The text");
 }
 
-/** Returns a tensor from a file or link as the call's output. */
-export const fitActual = (
+/** Returns a tensor from a text, file or link as the call's output. */
+export function fitActual(
   input: TensorText,
   output: OutputType,
   rounding: Rounding | null = null,
   what = "The file",
-): ReadActual => fitted(input, output, what, rounding);
-
-function fitted(
-  input: TensorText,
-  output: OutputType,
-  what: string,
-  rounding: Rounding | null,
 ): ReadActual {
   const { dtype, shape } = output;
   const wanted = `${dtype} ${printShape(shape)}`;
@@ -119,7 +112,8 @@ function fitted(
 const flatOf = ({ dtype, values }: TensorText): ReturnType<typeof tensorOf> =>
   tensorOf({ dtype, shape: [values.length], values }, "the tensor");
 
-const isFloating = (dtype: DType): boolean => ["float", "half"].includes(DTYPES[dtype].family);
+/** A call that was read, and its explanation. */
+type Explained = Pick<ExplainedState, "node" | "version" | "inputs" | "explanation">;
 
 /** The result of a comparison with the exact output. */
 export interface Comparison {
@@ -158,53 +152,46 @@ export interface Cause {
 }
 
 /**
- * Compares another runtime's output with the exact output, bit for bit; all NaNs are equal. `explanation` explains the
- * call in the state. `rules` are other systems' results, if they are already known.
+ * Compares another runtime's output with the exact output of a call, bit for bit; all NaNs are equal. The output has the
+ * call's output type. `rules` are other systems' results.
  */
 export function compareActual(
-  state: State,
-  explanation: Explanation | null,
-  actual: Actual,
-  rules: Rules | null = null,
+  call: Explained,
+  { text, rounding, dialect }: Actual,
+  rules: Rules = rulesOf(call.node, call.inputs),
 ): Comparison | { readonly error: string } {
-  const reading = readState(state);
-  const { node, inputs } = reading;
-  const type = outputTypeOf(reading);
-  if ("error" in type) return type;
-  const again = isOfType(actual.text, type)
-    ? actual
-    : fitted(actual.text, type, "The other output", actual.rounding);
-  if ("error" in again) return again;
+  const { node, inputs, explanation } = call;
+  const { dtype, shape } = text;
   return attempt(() => {
-    const base = baseOf(reading, explanation);
-    const values = asExact(again.text, base, actual.rounding);
-    const output = shapedOf({ ...again.text, values }, type.shape);
-    const differing = base === null ? [] : differingFrom(base, values);
+    const base = baseOf(explanation, rules);
+    const values = asExact(text, base, rounding);
+    const output = tensor(dtype, shape, flatOf({ ...text, values }).tensor.data);
+    const differing =
+      base === null ? [] : values.flatMap((value, p) => (base[p] === value ? [] : [p]));
     const [at] = differing;
     // An invalid call has no correct result, so a result that ignores its bad indices proves nothing.
     const isExact = (explanation?.output ?? null) !== null;
-    const { dialect } = actual;
     const causes =
       isExact && at === undefined
         ? []
         : diagnose(node, inputs, output, dialect === undefined ? {} : { dialect });
-    const lost = values.filter((value, p) => value !== again.text.values[p]).length;
+    const lost = values.filter((value, p) => value !== text.values[p]).length;
     return {
-      texts: again.text.values,
+      texts: text.values,
       differing: new Set(differing),
       sentences: [
-        verdictOf(reading, base, differing.length, isExact),
-        ...(lost > 0 ? [lostOf(lost, actual.rounding)] : []),
+        verdictOf(call, base, differing.length, isExact),
+        ...(lost > 0 ? [lostOf(lost, rounding)] : []),
       ],
       first:
         at === undefined
           ? null
           : {
-              at: coordinatesOf(at, type.shape),
+              at: coordinatesOf(at, shape),
               actual: values[at],
               exact: isExact && base ? base[at] : null,
             },
-      causes: causesOf(causes, isScatter(reading), rules ?? rulesOf(node, inputs)),
+      causes: causesOf(causes, isScatter(call), rules),
       output,
       base,
       isOtherShape: false,
@@ -213,15 +200,16 @@ export function compareActual(
 }
 
 /** Compares an output of another shape; returns null if no known cause explains its shape and all its elements. */
-export function compareShape(state: State, unfit: TensorText, rules: Rules): Comparison | null {
-  const reading = readState(state);
-  const type = outputTypeOf(reading);
-  if ("error" in type || isOfType(unfit, type)) return null;
+export function compareShape(
+  call: Explained,
+  unfit: TensorText,
+  { shape }: OutputType,
+  rules: Rules,
+): Comparison | null {
   const found = attempt(() => {
     const { tensor: flat, wrong } = flatOf(unfit);
-    if (wrong.length > 0) return null;
     const output = tensor(unfit.dtype, unfit.shape, flat.data);
-    return { output, causes: diagnose(reading.node, reading.inputs, output) };
+    return wrong.length > 0 ? null : { output, causes: diagnose(call.node, call.inputs, output) };
   });
   if (found === null || "error" in found || found.causes.length === 0) return null;
   const { output, causes } = found;
@@ -229,10 +217,10 @@ export function compareShape(state: State, unfit: TensorText, rules: Rules): Com
     texts: valueTexts(output),
     differing: new Set(),
     sentences: [
-      `Yours has the shape ${printShape(unfit.shape)}; the exact output has ${printShape(type.shape)}.`,
+      `Yours has the shape ${printShape(unfit.shape)}; the exact output has ${printShape(shape)}.`,
     ],
     first: null,
-    causes: causesOf(causes, isScatter(reading), rules),
+    causes: causesOf(causes, isScatter(call), rules),
     output,
     base: null,
     isOtherShape: true,
@@ -246,18 +234,14 @@ export type Base = readonly (string | null)[];
  * Returns the exact output. For an invalid call, the output is determined by a system that accepts the call; otherwise
  * null.
  */
-function baseOf({ node, inputs }: Reading, explanation: Explanation | null): Base | null {
+function baseOf(explanation: Explanation | null, found: Rules): Base | null {
   const { output = null } = explanation ?? {};
   if (output !== null) return valueTexts(output);
-  const found = rulesOf(node, inputs);
   const rules = "error" in found ? [] : found.choices.flatMap(({ rule }) => rule ?? []);
   const [nearest] = rules.toSorted((a, b) => a.differing.size - b.differing.size);
   if (nearest === undefined) return null;
   return valueTexts(nearest.output).map((text, p) => (nearest.differing.has(p) ? null : text));
 }
-
-const differingFrom = (base: Base, values: readonly string[]): number[] =>
-  values.flatMap((value, p) => (base[p] === value ? [] : [p]));
 
 /** Returns the values, in which each rounded value is replaced by the exact value that it matches. */
 function asExact(text: TensorText, base: Base | null, rounding: Rounding | null): string[] {
@@ -271,16 +255,11 @@ function asExact(text: TensorText, base: Base | null, rounding: Rounding | null)
   });
 }
 
-function shapedOf(text: TensorText, shape: readonly number[]): Tensor {
-  const { tensor: flat } = flatOf(text);
-  return tensor(text.dtype, shape, flat.data);
-}
-
-const isScatter = ({ version }: Reading): boolean =>
+const isScatter = ({ version }: Explained): boolean =>
   version !== null && rolePosition(version, "updates") !== -1;
 
 function verdictOf(
-  reading: Reading,
+  call: Explained,
   base: Base | null,
   differing: number,
   isExact: boolean,
@@ -288,7 +267,7 @@ function verdictOf(
   if (base === null) return "The call is invalid, so no cell has an exact value to compare with.";
   const some = `${differing.toLocaleString("en")} of ${counted(base.length, "cell")} ${differing === 1 ? "differs" : "differ"}`;
   if (isExact) return differing === 0 ? "All cells are equal, bit for bit." : `${some}.`;
-  const how = isScatter(reading) ? "without its bad indices" : "with 0 for its bad indices";
+  const how = isScatter(call) ? "without its bad indices" : "with 0 for its bad indices";
   return `The call is invalid. ${differing === 0 ? "No cell differs" : some} from the result ${how}.`;
 }
 
@@ -300,40 +279,32 @@ function causesOf(
   isOfScatter: boolean,
   rules: Rules,
 ): readonly Cause[] {
-  const all = found.length === 0 ? [] : dialects();
   // A system that returns the exact result does not show its usual fault in this call.
   const agreeing = new Set(
     "error" in rules
       ? []
       : rules.choices.flatMap(({ agrees, rows }) => (agrees ? rows.map(({ id }) => id) : [])),
   );
-  return found.map((one) => {
-    const systems = all.filter(({ id }) => one.dialects.includes(id) && !agreeing.has(id));
-    return causeOf(
-      one,
-      systems.filter((system) => isKnownFor(system, one.id, isOfScatter)),
-    );
+  const systems = found.length === 0 ? [] : dialects().filter(({ id }) => !agreeing.has(id));
+  return found.map(({ id, sentence, cells: { explained, differing }, dialects: named }) => {
+    const known = systems
+      .filter((one) => named.includes(one.id) && isKnownFor(one, id, isOfScatter))
+      .map((one) => one.id);
+    const names = known.map((one) => DIALECT_NAMES[one]);
+    const isWhole = explained === differing;
+    const all = differing === 1 ? "the cell" : `all ${counted(differing, "cell")}`;
+    return {
+      id,
+      sentence,
+      share: `explains ${isWhole ? all : `${explained} of ${counted(differing, "cell")}`}`,
+      isWhole,
+      dialects: known,
+      who:
+        names.length === 0
+          ? "No known runtime or library returns this result."
+          : `${printNames(names)} ${names.length === 1 ? "returns" : "return"} this result.`,
+    };
   });
-}
-
-function causeOf({ id, sentence, cells }: Diagnosis, systems: readonly Dialect[]): Cause {
-  const { explained, differing } = cells;
-  const isWhole = explained === differing;
-  const known = systems.map((one) => one.id);
-  const names = known.map((one) => DIALECT_NAMES[one]);
-  return {
-    id,
-    sentence,
-    share: isWhole
-      ? `explains ${differing === 1 ? "the cell" : `all ${counted(differing, "cell")}`}`
-      : `explains ${explained} of ${counted(differing, "cell")}`,
-    isWhole,
-    dialects: known,
-    who:
-      names.length === 0
-        ? "No known runtime or library returns this result."
-        : `${printNames(names)} ${names.length === 1 ? "returns" : "return"} this result.`,
-  };
 }
 
 /**

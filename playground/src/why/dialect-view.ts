@@ -11,6 +11,7 @@ import {
   type NodeSpec,
   type Tensor,
 } from "ndscatter";
+import type { OutputRule } from "../document/state.ts";
 import { attempt } from "../values/attempt.ts";
 import { printNames } from "../values/names.ts";
 import { valueTexts } from "../values/tensor-text.ts";
@@ -46,11 +47,7 @@ export interface RuleChoice {
 }
 
 /** A result that the stage can show instead of the exact result. */
-export interface Rule {
-  readonly name: string;
-  readonly output: Tensor;
-  /** Elements to mark: elements that differ, and elements without a defined value. */
-  readonly differing: ReadonlySet<number>;
+export interface Rule extends OutputRule {
   /** Elements without a defined value; `output` contains one possible value of each. */
   readonly undecided: ReadonlySet<number>;
 }

@@ -3,7 +3,9 @@
 import type { DialectId, Explanation } from "ndscatter";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { readState } from "../document/read-state.ts";
-import type { ComparedWith, OutputRule, ShownActual } from "../document/state.ts";
+import type { Session } from "../cells/session.ts";
+import type { ShownActual } from "../document/state.ts";
+import { cellId, type TensorId } from "../values/spot.ts";
 import type { State, TensorText } from "../values/state.ts";
 import {
   compareActual,
@@ -25,23 +27,9 @@ import {
 } from "./on-demand.ts";
 
 export interface WhyProps {
-  readonly state: State;
-  readonly explanation: Explanation | null;
-  /** A counter that increases when another call is shown, whose comparison begins empty. */
-  readonly generation: number;
-  /** A runtime's output from an opened or dropped file, which is compared immediately. */
-  readonly actual?: TensorText | null;
-  /** The system that returned this output, if it is known. */
-  readonly dialect?: DialectId | undefined;
-  /** The URL suffix that holds a comparison. */
-  readonly link?: string | undefined;
-  /** Receives a comparison for the URL; null if nothing is compared. */
-  onAddress(compared: ComparedWith | null): void;
-  onRule(rule: OutputRule | null): void;
-  onActual(actual: ShownActual | null): void;
-  /** Receives the first differing element of an output that is compared for the first time. */
-  onDiffering(element: number): void;
-  onClose(): void;
+  readonly session: Session;
+  /** Scrolls a cell of the stage into view. */
+  onReveal(id: TensorId, element: number): void;
 }
 
 /** The pressed toggle's key; at most one toggle is pressed. */
@@ -79,7 +67,8 @@ export interface Why {
 }
 
 export function useWhy(props: WhyProps): Why {
-  const { state, explanation, generation, actual = null, dialect, link, ...tells } = props;
+  const { state, explanation, generation, asked } = props.session;
+  const { actual = null, dialect, link } = asked ?? {};
   const [source, setSource] = useState<Source | null>(null);
   const [chosen, setChosen] = useState<DialectId | null>(null);
   const [pressed, setPressed] = useState<string | null>(null);
@@ -88,7 +77,6 @@ export function useWhy(props: WhyProps): Why {
     setSource(read && { read });
     setPressed(null);
   };
-  const onFile = (input: TensorText): void => take((output) => fitActual(input, output));
   useEffect(() => {
     take(null);
     setChosen(null);
@@ -106,7 +94,7 @@ export function useWhy(props: WhyProps): Why {
     );
     setChosen(linked?.beside ?? null);
   }, [link, generation]);
-  useTells(found, { source, chosen, pressed }, tells);
+  useTells(found, { source, chosen, pressed }, props);
   const { comparison = null, rules = null } = found ?? {};
   return {
     found,
@@ -115,7 +103,7 @@ export function useWhy(props: WhyProps): Why {
     hasSource: source !== null,
     pressing: { pressed, onPress: (key) => setPressed(key === pressed ? null : key) },
     onText: (text) => take((output) => readActual(text, output)),
-    onFile,
+    onFile: (input) => take((output) => fitActual(input, output)),
     onRefusal: (error) => take(() => ({ error })),
     onClear: () => take(null),
   };
@@ -131,34 +119,38 @@ interface Chosen {
 function useTells(
   found: Found | null,
   { source, chosen, pressed }: Chosen,
-  tells: Pick<WhyProps, "onAddress" | "onRule" | "onActual" | "onDiffering">,
+  { session: { act, onSpot }, onReveal }: WhyProps,
 ): void {
-  const latest = useRef(tells);
-  latest.current = tells;
   const printed = useRef({ source, suffix: "" });
   useEffect(() => {
     if (found === null || found.source !== source) return;
     // A comparison may be impossible while the call is being edited, but stays in the URL.
     if (found.actual !== null)
       printed.current = { source, suffix: printCompared({ ...found.actual, beside: chosen }) };
-    if (source === null) latest.current.onAddress(null);
-    else if (printed.current.source === source)
-      latest.current.onAddress({ state: found.state, suffix: printed.current.suffix });
+    if (source === null) act({ do: "compare", compared: null });
+    else if (printed.current.source === source) {
+      const { suffix } = printed.current;
+      act({ do: "compare", compared: { state: found.state, suffix } });
+    }
   }, [found, chosen]);
-  useEffect(() => latest.current.onActual(found && shownOf(found)), [found]);
+  useEffect(() => act({ do: "show", actual: found && shownOf(found) }), [found]);
+  // The first differing element of an output that is compared for the first time is selected.
   useEffect(() => {
     const [first] = found?.comparison?.differing ?? [];
-    if (first !== undefined) latest.current.onDiffering(first);
+    if (first === undefined) return;
+    onReveal("output", first);
+    onSpot({ tensor: "output", element: first }, true);
+    const id = cellId("output", first);
+    requestAnimationFrame(() => document.getElementById(id)?.scrollIntoView({ block: "nearest" }));
   }, [found?.actual]);
   useEffect(() => {
     const rule = pressed === null || found === null ? null : ruleOf(pressed, found);
-    latest.current.onRule(rule);
+    act({ do: "show", rule });
   }, [pressed, found]);
   useEffect(
     () => () => {
-      latest.current.onRule(null);
-      latest.current.onActual(null);
-      latest.current.onAddress(null);
+      act({ do: "show", rule: null, actual: null });
+      act({ do: "compare", compared: null });
     },
     [],
   );
@@ -205,13 +197,14 @@ function find(
   const known = before?.source === source ? before.actual : null;
   const actual = known !== null && isOfType(known.text, output) ? known : source.read(output);
   const { unfit } = actual;
-  const other = unfit === undefined ? null : compareShape(state, unfit, rules);
+  const call = { ...reading, explanation };
+  const other = unfit === undefined ? null : compareShape(call, unfit, output, rules);
   if (unfit !== undefined && other !== null) {
     const own = { text: unfit, rounding: null, remarks: [] };
     return { ...nothing, actual: own, comparison: other };
   }
   if ("error" in actual) return { ...nothing, error: actual.error };
-  const comparison = compareActual(state, explanation, actual, rules);
+  const comparison = compareActual(call, actual, rules);
   return "error" in comparison
     ? { ...nothing, error: comparison.error }
     : { ...nothing, actual, comparison };

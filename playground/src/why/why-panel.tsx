@@ -14,19 +14,15 @@ import { Causes, OtherSystems } from "./why-lists.tsx";
 import { useWhy, type WhyProps } from "./use-why.ts";
 
 export function Why(props: WhyProps): JSX.Element {
-  const { state, onClose } = props;
+  const { state, explanation, asked, act } = props.session;
+  const onClose = (): void => act({ do: "show", asked: undefined });
   const why = useWhy(props);
-  const { found, pressing } = why;
+  const { found, pressing, beside, onBeside } = why;
   const { actual = null, comparison = null } = found ?? {};
   // A link that contains a comparison opens the comparison immediately.
-  const [isBeside, setBeside] = useState(props.link !== undefined);
-  const result = useRef<HTMLDivElement>(null);
-  const isCompared = comparison !== null;
-  // On a low screen, the result and its cause would be hidden below the form.
-  useEffect(() => {
-    if (isCompared) result.current?.scrollIntoView({ block: "start" });
-  }, [isCompared]);
-  const canStand = comparison !== null && !comparison.isOtherShape && actual !== null;
+  const [isBeside, setBeside] = useState(asked?.link !== undefined);
+  const canStand =
+    found !== null && comparison !== null && !comparison.isOtherShape && actual !== null;
   return (
     <section
       class="why stack"
@@ -38,11 +34,7 @@ export function Why(props: WhyProps): JSX.Element {
     >
       <Head onClose={onClose} />
       <ActualForm {...why} error={found?.error ?? null} />
-      <div class="stack" role="status" ref={result}>
-        {actual !== null && comparison !== null && (
-          <Result actual={actual} comparison={comparison} />
-        )}
-      </div>
+      <Result actual={actual} comparison={comparison} />
       {canStand && (
         <div class="row">
           <button type="button" class="main" aria-haspopup="dialog" onClick={() => setBeside(true)}>
@@ -56,44 +48,23 @@ export function Why(props: WhyProps): JSX.Element {
       {found !== null && (
         <OtherSystems rules={found.rules} comparison={comparison} pressing={pressing} />
       )}
-      <BesideDialog
-        {...props}
-        why={why}
+      <Dialog
+        label="Side by side"
+        isWide
         isOpen={isBeside && canStand}
-        onLeave={() => setBeside(false)}
+        onClose={() => setBeside(false)}
+        content={() =>
+          canStand && (
+            <SideView
+              {...{ explanation, comparison, beside, onBeside }}
+              state={found.state}
+              rules={found.rules}
+              hash={`${toHash(found.state)}${printCompared({ ...actual, beside })}`}
+            />
+          )
+        }
       />
     </section>
-  );
-}
-
-interface BesideProps extends WhyProps {
-  readonly why: ReturnType<typeof useWhy>;
-  readonly isOpen: boolean;
-  onLeave(): void;
-}
-
-function BesideDialog({ explanation, why, isOpen, onLeave }: BesideProps): JSX.Element {
-  const { found, beside, onBeside } = why;
-  const { actual = null, comparison = null } = found ?? {};
-  return (
-    <Dialog
-      label="Side by side"
-      isWide
-      isOpen={isOpen}
-      onClose={onLeave}
-      content={() =>
-        found !== null &&
-        comparison !== null &&
-        actual !== null && (
-          <SideView
-            {...{ explanation, comparison, beside, onBeside }}
-            state={found.state}
-            rules={found.rules}
-            hash={`${toHash(found.state)}${printCompared({ ...actual, beside })}`}
-          />
-        )
-      }
-    />
   );
 }
 
@@ -124,17 +95,23 @@ function Head({ onClose }: { onClose(): void }): JSX.Element {
 }
 
 interface ResultProps {
-  readonly actual: Actual;
-  readonly comparison: Comparison;
+  readonly actual: Actual | null;
+  readonly comparison: Comparison | null;
 }
 
-function Result({
-  actual,
-  comparison: { sentences, first, causes, differing },
-}: ResultProps): JSX.Element {
+function Result({ actual, comparison }: ResultProps): JSX.Element {
+  const result = useRef<HTMLDivElement>(null);
+  const isCompared = comparison !== null;
+  // On a low screen, the result and its cause would be hidden below the form.
+  useEffect(() => {
+    if (isCompared) result.current?.scrollIntoView({ block: "start" });
+  }, [isCompared]);
+  // This element is always present, because screen readers announce only text that is added to an existing element.
+  if (comparison === null) return <div role="status" ref={result} />;
+  const { sentences, first, causes, differing } = comparison;
   const [verdict, ...others] = sentences;
   return (
-    <>
+    <div class="stack" role="status" ref={result}>
       <p class="why-verdict">{verdict}</p>
       {first !== null && (
         <p>
@@ -149,7 +126,7 @@ function Result({
           )}
         </p>
       )}
-      {[...others, ...actual.remarks].map((sentence) => (
+      {[...others, ...(actual?.remarks ?? [])].map((sentence) => (
         <p class="soft" key={sentence}>
           {sentence}
         </p>
@@ -157,6 +134,6 @@ function Result({
       {differing.size > 0 && !causes.some(({ isWhole }) => isWhole) && (
         <p>No known fault explains all of these cells.</p>
       )}
-    </>
+    </div>
   );
 }

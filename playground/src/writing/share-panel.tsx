@@ -11,7 +11,7 @@ import { asNumPy } from "./as-numpy.ts";
 import { asPyTorch } from "./as-pytorch.ts";
 import { asTypeScript } from "./as-typescript.ts";
 import { embedCode, linkRemark, usePacked } from "./link.ts";
-import { LONGEST_QUESTION, withQuestion } from "../document/question.ts";
+import { LONGEST_QUESTION, withQuestion } from "../document/suffix.ts";
 import { copyPicture, copyText, savePicture } from "./save.ts";
 import { sceneOf } from "./scene-of.ts";
 import { toSVG } from "./svg.ts";

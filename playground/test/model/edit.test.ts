@@ -4,8 +4,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { tensor, type DType } from "ndscatter";
+import { printScalar } from "ndscatter/operators";
 import { withDType, withShape, withValue } from "../../src/document/edit.ts";
-import { parseScalar } from "../../src/values/scalar-text.ts";
+import { parseScalar, printElement } from "../../src/values/scalar-text.ts";
 import type { TensorText } from "../../src/values/state.ts";
 import { elementsOf, tensorOf, textOf } from "../../src/values/tensor-text.ts";
 import { tensorTexts } from "./states.ts";
@@ -189,4 +190,29 @@ test("the page reads the elements that it prints", () => {
   const values = [1e-45, 3.4028234663852886e38, -0, NaN, -Infinity, 0.1];
   const text = textOf(tensor("float32", [6], values));
   assert.deepEqual(text.values, ["1e-45", "3.4028235e+38", "-0", "nan", "-inf", "0.1"]);
+});
+
+test("a float32 has the text that the library prints", () => {
+  const edges = [0, -0, 0.1, 0.3, 1e-6, 9e-7, 1e-7, 999999, 1e6, 1e7, 1e21, 1e-46, 16777217];
+  const near = [1, 0.1, 1234.5, 99999.9, 0.000001, 8.5].flatMap((value) => {
+    const [cell, bits] = [new Float32Array([value]), new Uint32Array(1)];
+    // The floats on both sides of the value, too.
+    return [-1, 0, 1].map((step) => {
+      bits.set(new Uint32Array(cell.buffer));
+      bits[0] += step;
+      return new Float32Array(bits.buffer.slice(0))[0];
+    });
+  });
+  let random = 1;
+  const many = Array.from({ length: 5000 }, (_, i) => {
+    random = (random * 1103515245 + 12345) % 2 ** 31;
+    return Math.fround((random % 2 ** 20) / 2 ** (i % 24));
+  });
+  // The page writes infinities as NumPy does.
+  assert.equal(printElement("float32", 1e39), "inf");
+  for (const value of [...edges, ...near, ...many]) {
+    for (const signed of [value, -value]) {
+      assert.equal(printElement("float32", signed), printScalar("float32", signed), String(signed));
+    }
+  }
 });

@@ -20,7 +20,7 @@ import {
   withState,
 } from "../../src/document/inputs.ts";
 import { withChoice } from "../../src/document/choose.ts";
-import { withDType, withValue } from "../../src/document/edit.ts";
+import { withDType, withInput, withValue } from "../../src/document/edit.ts";
 import {
   historyOf,
   MOST_STEPS,
@@ -35,6 +35,7 @@ import { coordinatesOf, sizeOf } from "../../src/values/shape.ts";
 import type { TensorText } from "../../src/values/state.ts";
 import { explainState } from "../../src/document/read-state.ts";
 import { stateOf } from "../support/states.ts";
+import { f32 } from "../support/values.ts";
 
 const numbers = (text: string): string[] => (text === "" ? [] : text.split(" "));
 
@@ -45,23 +46,30 @@ const BASE = stateOf(
 
 const START = documentOf(BASE, null);
 
+/** The document with another shape of an input. */
+function shaped(document: Document, input: number, shape: readonly number[]): Document {
+  const found = withInputShape(document, input, shape);
+  assert.ok("document" in found);
+  return found.document;
+}
+
+/** The document with another input. */
+const put = (document: Document, input: number, text: TensorText | null): Document =>
+  withState(document, withInput(document.state, input, text));
+
 /** Data in one shape after the other; `+` adds an axis as the button does, `at=text` sets an element. */
 function dataAfter(steps: readonly string[]): TensorText {
   let document = START;
   for (const step of steps) {
-    const { state } = document;
-    const data = state.inputs[0];
+    const data = document.state.inputs[0];
     assert.ok(data !== null);
     const [at, text] = step.split("=");
     if (text !== undefined) {
-      const edited = withValue(data, at.split(",").map(Number), text);
-      document = withState(document, { ...state, inputs: state.inputs.with(0, edited) });
-      continue;
+      document = put(document, 0, withValue(data, at.split(",").map(Number), text));
+    } else {
+      const shape = step === "+" ? grownShape(document, 0) : numbers(step).map(Number);
+      document = shaped(document, 0, shape);
     }
-    const shape = step === "+" ? grownShape(document, 0) : numbers(step).map(Number);
-    const changed = withInputShape(document, 0, shape);
-    assert.ok("document" in changed);
-    ({ document } = changed);
   }
   const data = document.state.inputs[0];
   assert.ok(data !== null);
@@ -79,6 +87,9 @@ const WAYS: readonly Way[] = [
   [["3 3", "2 3", "4 4"], "4 4", "1 2 3 0 4 5 6 0 7 8 9 0 10 11 12 0"],
   [["999 3", "4 3"], "4 3", "1 2 3 4 5 6 7 8 9 10 11 12"],
   [["0 3", "4 3"], "4 3", "1 2 3 4 5 6 7 8 9 10 11 12"],
+  // However many steps an axis shrinks, all of it comes back.
+  [[...Array.from({ length: 20 }, (_, step) => `${24 - step} 1`), "3 3", "4 3"], "4 3", "1 2 3 4 5 6 7 8 9 10 11 12"],
+  [["1 3", "4 1", "4 3"], "4 3", "1 2 3 4 5 6 7 8 9 10 11 12"],
   [["4"], "4", "1 4 7 10"],
   [["4", "+"], "4 3", "1 2 3 4 5 6 7 8 9 10 11 12"],
   [["4", "1=x", "+"], "4 3", "1 2 3 x 5 6 7 8 9 10 11 12"],
@@ -88,7 +99,7 @@ const WAYS: readonly Way[] = [
   [["4", "2", "4", "+"], "4 3", "1 2 3 4 5 6 7 8 9 10 11 12"],
   [["4", "", "+", "+"], "4 3", "1 2 3 4 5 6 7 8 9 10 11 12"],
   [["+"], "4 3 1", "1 2 3 4 5 6 7 8 9 10 11 12"],
-  [["4 1", "4", "+"], "4 1", "1 4 7 10"],
+  [["4 1", "4", "+"], "4 3", "1 2 3 4 5 6 7 8 9 10 11 12"],
   [["4 1", "4", "+", "4 3"], "4 3", "1 2 3 4 5 6 7 8 9 10 11 12"],
   // As many elements at another rank keep their order.
   [["12", "4 3"], "4 3", "1 2 3 4 5 6 7 8 9 10 11 12"],
@@ -108,35 +119,16 @@ test("a shape that is refused changes nothing", () => {
 });
 
 test("what was cut off from a tensor does not come back in another one", () => {
-  const cut = withInputShape(START, 0, [2, 3]);
-  assert.ok("document" in cut);
-  const pasted = withInputText(cut.document, 0, {
-    dtype: "float32",
-    shape: [1, 1],
-    values: ["9"],
-  });
-  const grown = withInputShape(pasted, 0, [2, 2]);
-  assert.ok("document" in grown);
-  assert.deepEqual(grown.document.state.inputs[0]?.values, numbers("9 0 0 0"));
+  const pasted = withInputText(shaped(START, 0, [2, 3]), 0, f32([[9]]));
+  assert.deepEqual(shaped(pasted, 0, [2, 2]).state.inputs[0]?.values, numbers("9 0 0 0"));
 });
 
 test("what was cut off has the data type that is chosen meanwhile", () => {
-  const bits: TensorText = { dtype: "bool", shape: [2], values: ["true", "true"] };
-  const start = documentOf({ ...BASE, inputs: BASE.inputs.with(0, bits) }, null);
-  const cut = withInputShape(start, 0, [1]);
-  assert.ok("document" in cut);
-  const { state } = cut.document;
-  const number = withState(cut.document, {
-    ...state,
-    inputs: state.inputs.with(0, { dtype: "int32", shape: [1], values: ["1"] }),
-  });
-  const grown = withInputShape(number, 0, [2]);
-  assert.ok("document" in grown);
-  assert.deepEqual(grown.document.state.inputs[0], {
-    dtype: "int32",
-    shape: [2],
-    values: ["1", "1"],
-  });
+  const start = put(START, 0, { dtype: "bool", shape: [2], values: ["true", "true"] });
+  const text = { dtype: "int32", shape: [1], values: ["1"] } as const;
+  const number = put(shaped(start, 0, [1]), 0, text);
+  const expected = { dtype: "int32", shape: [2], values: ["1", "1"] };
+  assert.deepEqual(shaped(number, 0, [2]).state.inputs[0], expected);
 });
 
 const ELEMENTS = { domain: "ai.onnx", op: "ScatterElements", opset: 18 } as const;
@@ -144,6 +136,8 @@ const ELEMENTS = { domain: "ai.onnx", op: "ScatterElements", opset: 18 } as cons
 test("ScatterND, ScatterElements and back: its tensors are as they were left", () => {
   const there = withChoice(START, ELEMENTS);
   assert.equal(there.document.state.op, "ScatterElements");
+  assert.deepEqual(there.document.state.inputs[0], BASE.inputs[0]);
+  assert.match(there.remarks[0], /updates is reshaped; undo restores the call$/);
   const { state } = there.document;
   const edited = withState(there.document, { ...state, attributes: { axis: "1" } });
   const back = withChoice(edited, { domain: "ai.onnx", op: "ScatterND", opset: 18 });
@@ -174,18 +168,13 @@ test("an attribute that was left out does not replace one that is chosen since",
 });
 
 test("what was cut off comes back under another operator too", () => {
-  const cut = withInputShape(START, 0, [2, 3]);
-  assert.ok("document" in cut);
-  const other = withChoice(cut.document, { domain: "ai.onnx", op: "GatherND", opset: 13 }).document;
-  const grown = withInputShape(other, 0, [4, 3]);
-  assert.ok("document" in grown);
-  assert.deepEqual(grown.document.state.inputs[0], BASE.inputs[0]);
+  const gather = { domain: "ai.onnx", op: "GatherND", opset: 13 } as const;
+  const other = withChoice(shaped(START, 0, [2, 3]), gather).document;
+  assert.deepEqual(shaped(other, 0, [4, 3]).state.inputs[0], BASE.inputs[0]);
 });
 
 test("one's own call stays beside the examples, with everything that belongs to it", () => {
-  const cut = withInputShape(withChoice(START, ELEMENTS).document, 0, [1, 1]);
-  assert.ok("document" in cut);
-  const mine = cut.document;
+  const mine = shaped(withChoice(START, ELEMENTS).document, 0, [1, 1]);
   const [first, second] = PRESETS;
   const example = withExample(mine, first);
   assert.deepEqual([example.state, example.preset], [first.state, first.id]);
@@ -219,11 +208,8 @@ test("an input that was left out comes back as it was", () => {
   const lengths: TensorText = { dtype: "int64", shape: [2], values: ["1", "0"] };
   const preset = PRESETS.find(({ state }) => state.op === "TensorScatter");
   assert.ok(preset !== undefined);
-  const full = withState(documentOf(preset.state, null), {
-    ...preset.state,
-    inputs: preset.state.inputs.with(2, lengths),
-  });
-  const out = withState(full, { ...full.state, inputs: full.state.inputs.with(2, null) });
+  const full = put(documentOf(preset.state, null), 2, lengths);
+  const out = put(full, 2, null);
   assert.equal(out.state.inputs[2], null);
   assert.deepEqual(withInputGiven(out, 2).state, full.state);
 });
@@ -243,15 +229,13 @@ function changed(document: Document, below: (count: number) => number): Document
   const input = below(state.inputs.length);
   const text = state.inputs[input];
   const version = resolve({ domain: state.domain, op: state.op, opset: state.opset });
-  const put = (next: TensorText | null): Document =>
-    withState(document, { ...state, inputs: state.inputs.with(input, next) });
   switch (below(11)) {
     case 0:
     case 1:
     case 2: {
       if (text === null || sizeOf(text.shape) === 0) return document;
       const at = coordinatesOf(below(sizeOf(text.shape)), text.shape);
-      return put(withValue(text, at, String(below(9) - 2)));
+      return put(document, input, withValue(text, at, String(below(9) - 2)));
     }
     case 3:
     case 4: {
@@ -267,7 +251,8 @@ function changed(document: Document, below: (count: number) => number): Document
     }
     case 5: {
       const dtypes = Object.keys(DTYPES) as DType[];
-      return text === null ? document : put(withDType(text, dtypes[below(dtypes.length)]));
+      if (text === null) return document;
+      return put(document, input, withDType(text, dtypes[below(dtypes.length)]));
     }
     case 6: {
       const all = operators();
@@ -295,7 +280,7 @@ function changed(document: Document, below: (count: number) => number): Document
       return "input" in edited ? withInputText(document, input, edited.input) : document;
     }
     default:
-      return text === null ? withInputGiven(document, input) : put(null);
+      return text === null ? withInputGiven(document, input) : put(document, input, null);
   }
 }
 
@@ -350,8 +335,7 @@ test("an edit of a large tensor shares every text but the one that it changes", 
     values: Array<string>(20_000).fill("0"),
   };
   const start = documentOf({ ...BASE, inputs: BASE.inputs.with(0, large) }, null);
-  const inputs = start.state.inputs.with(0, withValue(large, [7, 7], "1"));
-  const history = pushed(historyOf(start), withState(start, { ...start.state, inputs }));
+  const history = pushed(historyOf(start), put(start, 0, withValue(large, [7, 7], "1")));
   assert.equal(history.past[0], start);
   assert.equal(history.present.state.inputs[1], start.state.inputs[1]);
 });

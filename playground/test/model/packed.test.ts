@@ -12,22 +12,17 @@ import { readText } from "../../src/reading/read-text.ts";
 import type { State } from "../../src/values/state.ts";
 import { linkRemark, packed } from "../../src/writing/link.ts";
 import { anyText } from "../support/any-text.ts";
+import { stateOf } from "../support/states.ts";
 import LINKS from "../links.json" with { type: "json" };
 
 /** Updates of a table, as many as `count`; their values have two decimals. */
 function scatterOf(count: number): State {
   const numbers = Array.from({ length: count }, (_, i) => (i * 7919) % 10_007);
-  return {
-    domain: "ai.onnx",
-    op: "ScatterND",
-    opset: 18,
-    attributes: { reduction: "add" },
-    inputs: [
-      { dtype: "float32", shape: [count], values: numbers.map(() => "0") },
-      { dtype: "int64", shape: [count, 1], values: numbers.map((one) => String(one % count)) },
-      { dtype: "float32", shape: [count], values: numbers.map((one) => String(one / 100)) },
-    ],
-  };
+  const indices = numbers.map((one) => one % count).join(",");
+  const updates = numbers.map((one) => one / 100).join(",");
+  return stateOf(
+    `ai.onnx/ScatterND/18;reduction=add;float32:${count}:0*${count};int64:${count},1:${indices};float32:${count}:${updates}`,
+  );
 }
 
 /** Reads a link as the page does: first it is decompressed. */

@@ -10,7 +10,7 @@ import {
   questionIn,
   withoutQuestion,
   withQuestion,
-} from "../../src/document/question.ts";
+} from "../../src/document/suffix.ts";
 
 const STATE = "ai.onnx/Gather/13;float32:2:1,2;int64:1:0";
 const OTHER = "!float32:1:2;digits=3;beside=jax";

@@ -74,37 +74,15 @@ test("updates of another shape: the dimensions that are wrong", () => {
 });
 
 test("an axis outside the rank is a fault of the attribute, or of the input", () => {
-  const elements: State = {
-    domain: "ai.onnx",
-    op: "GatherElements",
-    opset: 13,
-    attributes: { axis: "2" },
-    inputs: SMALL.inputs.slice(0, 2),
-  };
-  assert.deepEqual(explainState(elements).faults[0].place, { attribute: "axis" });
-  const gather: State = {
-    domain: "openvino",
-    op: "Gather",
-    opset: 8,
-    attributes: {},
-    inputs: [...SMALL.inputs.slice(0, 2), { dtype: "int64", shape: [], values: ["2"] }],
-  };
-  const [{ place }] = explainState(gather).faults;
+  const tensors = "float32:2,2:0*4;int64:2,1:1,-2";
+  const attribute = stateOf(`ai.onnx/GatherElements/13;axis=2;${tensors}`);
+  assert.deepEqual(explainState(attribute).faults[0].place, { attribute: "axis" });
+  const [{ place }] = explainState(stateOf(`openvino/Gather/8;${tensors};int64::2`)).faults;
   assert.ok("input" in place && place.input === 2);
 });
 
 test("an output that is too large is not made", () => {
-  const zeros = (count: number): string[] => Array<string>(count).fill("0");
-  const state: State = {
-    domain: "ai.onnx",
-    op: "Gather",
-    opset: 13,
-    attributes: {},
-    inputs: [
-      { dtype: "float32", shape: [1, 20_000], values: zeros(20_000) },
-      { dtype: "int64", shape: [20_000], values: zeros(20_000) },
-    ],
-  };
+  const state = stateOf("ai.onnx/Gather/13;float32:1,20000:0*20000;int64:20000:0*20000");
   const { faults, explanation } = explainState(state);
   assert.equal(explanation, null);
   assert.deepEqual(

@@ -40,7 +40,7 @@ test("a reload keeps the undo steps and the row numbers of a part of a larger te
     const left = taken();
     assert.ok(left !== null && left.to !== null);
     assert.equal(stored.size, 0);
-    assert.deepEqual(left.question, ["a", "Why?"]);
+    assert.deepEqual(left.question, { of: "a", text: "Why?" });
     const found = fromHash(left.to);
     assert.ok("state" in found);
     const back = historyAround(documentOf(found.state, null), left);
@@ -54,11 +54,18 @@ test("a reload keeps the undo steps and the row numbers of a part of a larger te
 
 test("what another program stored is not an undo step", () => {
   withStorage((stored) => {
-    for (const text of ["", "null", "7", "{}", "[", '{"at":"#x","past":7,"question":[7,"a"]}']) {
+    for (const text of [
+      "",
+      "null",
+      "7",
+      "{}",
+      "[",
+      '{"at":"#x","past":7,"question":{"of":"#x","text":7}}',
+    ]) {
       stored.set("ndscatter-left", text);
       const left = taken();
       assert.ok(left === null || left.past.length === 0, text);
-      assert.equal(left?.question[1] ?? null, null);
+      assert.equal(left?.question.text ?? "", "");
     }
   });
 });

@@ -42,7 +42,7 @@ test("three outputs, each cell that differs with both values, the reason and its
   const rules = rulesOf(node, inputs);
   const actual = fitActual(YOURS, { dtype: "float32", shape: [4] });
   assert.ok("text" in actual);
-  const comparison = compareActual(STATE, explanation, actual, rules);
+  const comparison = compareActual(explainState(STATE), actual, rules);
   assert.ok("texts" in comparison);
   const side = sideBySide({ state: STATE, explanation, comparison, rules, beside: "jax" });
   assert.deepEqual(
@@ -94,7 +94,7 @@ test("a system that agrees in this call is not said to do what others do", () =>
   assert.ok(agreeing.length > 0);
   const actual = fitActual(YOURS, { dtype: "float32", shape: [4] });
   assert.ok("text" in actual);
-  const comparison = compareActual(STATE, explainState(STATE).explanation, actual, rules);
+  const comparison = compareActual(explainState(STATE), actual, rules);
   assert.ok("texts" in comparison);
   for (const { dialects } of comparison.causes)
     for (const { id } of agreeing) assert.ok(!dialects.includes(id), id);
@@ -102,9 +102,10 @@ test("a system that agrees in this call is not said to do what others do", () =>
 
 test("another axis of a gather is named by its shape", () => {
   const state = stateOf("ai.onnx/Gather/13;float32:2,3:0,1,2,3,4,5;int64:2:1,0");
-  const { node, inputs } = readState(state);
+  const call = explainState(state);
+  const type = { dtype: "float32", shape: [2, 3] } as const;
   const compared = (values: readonly string[]) =>
-    compareShape(state, { dtype: "float32", shape: [2, 2], values }, rulesOf(node, inputs));
+    compareShape(call, { ...type, shape: [2, 2], values }, type, rulesOf(call.node, call.inputs));
   const found = compared(["1", "0", "4", "3"]);
   assert.deepEqual(found?.sentences, ["Yours has the shape [2, 2]; the exact output has [2, 3]."]);
   assert.match(found?.causes[0].sentence ?? "", /^the axis was 1, not 0/);
