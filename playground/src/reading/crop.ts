@@ -37,6 +37,10 @@ export interface Cropped {
   readonly remarks: readonly string[];
 }
 
+/** Counts a negative number from the end of an input's axes. */
+const fromEnd = (value: number, input: Tensor | undefined): number =>
+  value < 0 ? value + (input?.shape.length ?? 0) : value;
+
 /**
  * `tensors` are in the order of the version's inputs; an input keeps its tensor if the entry is null. `at` is a cell of
  * the output that the crop should contain; calls of TensorScatter ignore it. Returns null for an operator
@@ -54,8 +58,6 @@ export function cropOf(
   );
   const { attributes } = state;
   const settingOf = (name: string): string => attributes[name] ?? defaultText(version, name) ?? "";
-  const fromEnd = (value: number, input: Tensor | undefined): number =>
-    value < 0 ? value + (input?.shape.length ?? 0) : value;
   const axis = fromEnd(Number(byRole.axis?.data[0] ?? settingOf("axis")), byRole.data);
   const written = Number(settingOf("batch_dims"));
   const batchDims = fromEnd(written, byRole.indices);
