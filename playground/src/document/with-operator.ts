@@ -16,6 +16,7 @@ import { withDType, withShape } from "./edit.ts";
 import type { OperatorChoice } from "./state.ts";
 import { PRESETS } from "../examples/presets.ts";
 import { explainState, readState } from "./read-state.ts";
+import { checkShape } from "../values/limits.ts";
 import { defaultText, dtypesOf, firstText, rolePosition } from "../values/schema.ts";
 import type { State, TensorText } from "../values/state.ts";
 import { zerosText } from "../values/tensor-text.ts";
@@ -48,7 +49,9 @@ export function withOperator(state: State, choice: OperatorChoice, isOwn = false
     return `${name} = ${text} is called ${word} in ${id.op}-${id.opset}`;
   });
   const bare = { ...id, attributes, inputs };
-  const chosen = rolePosition(before, "updates") === -1 ? withUpdates(bare, version) : bare;
+  const hasNew = rolePosition(before, "updates") === -1;
+  const sized = hasNew ? attempt(() => withUpdates(bare, version)) : bare;
+  const chosen = "error" in sized ? bare : sized;
   const isSibling = before.name === version.name && before.domain === version.domain;
   const example = PRESETS.find((one) => one.state.op === id.op && one.state.domain === id.domain);
   if (isSibling || example === undefined || suits(chosen)) {
@@ -240,8 +243,8 @@ function nearest(types: readonly DType[], dtype: DType): DType {
 
 const isUsual = (dtype: DType): boolean => dtype === "float32" || dtype === "int64";
 
-/** Gives newly added updates the shape that follows from data and indices. */
-function withUpdates(state: State, version: OperatorVersion): State {
+/** Gives updates the shape that follows from data and indices. Throws `too-large` if the page cannot show this shape. */
+export function withUpdates(state: State, version: OperatorVersion): State {
   const position = rolePosition(version, "updates");
   const updates = state.inputs[position];
   if (updates === undefined || updates === null) return state;
@@ -250,6 +253,7 @@ function withUpdates(state: State, version: OperatorVersion): State {
     ({ of }) => of === version.inputs[position].name,
   );
   if (expected === undefined || expected.fits) return state;
+  checkShape(expected.expected, expected.of);
   const fitting = zerosText(updates.dtype, expected.expected);
   return { ...state, inputs: state.inputs.with(position, fitting) };
 }

@@ -141,7 +141,8 @@ function made(call: Call, wrong: Wrong): Block {
   const filled = FILLS.exec(name)?.[1];
   if (filled !== undefined) return filledOf(call, filled === "zeros" ? "0." : "1.", wrong);
   const given = argumentsOf(call, wrong);
-  const [first, second] = given.values;
+  const [first, second, third] = given.values;
+  if (third !== undefined) throw wrong("the call has too many arguments", third.start);
   if (first === undefined) throw wrong("expected a value", start);
   const own = WRAPS.test(name) ? undefined : typeOfCall(name);
   const block = blockOf(first, wrong);
@@ -180,7 +181,6 @@ function argumentsOf({ arguments: all, start }: Call, wrong: Wrong): Given {
       throw wrong(`the argument ${name.slice(0, 40)} is not supported here`, start);
     }
   }
-  if (values.length > 2) throw wrong("the call has too many arguments", values[2].start);
   // In tensor("int32", [2], [1, 2]), the shape comes before the list.
   const isShapeFirst = values.length === 2 && isType(all[0]);
   return {
@@ -192,15 +192,10 @@ function argumentsOf({ arguments: all, start }: Call, wrong: Wrong): Given {
 
 /** Evaluates `zeros` and `ones`. The shape is a list or, in PyTorch, a number for each axis. */
 function filledOf(call: Call, text: string, wrong: Wrong): Block {
-  const shape: number[] = [];
-  let dtype: DType | undefined;
-  for (const { name, value } of call.arguments) {
-    const type = value.kind === "word" ? dtypeNamed(value.text) : null;
-    if (type !== null) dtype = type;
-    else if (name === null || /^(?:shape|size)$/.test(name)) shape.push(...sizesIn(value, wrong));
-    else if (!IDLE.test(name))
-      throw wrong(`the argument ${name.slice(0, 40)} is not supported here`, call.start);
-  }
+  const { values, dtype, shape: said } = argumentsOf(call, wrong);
+  const shape = [...(said === undefined ? [] : [said]), ...values].flatMap((one) =>
+    sizesIn(one, wrong),
+  );
   checkShape(shape, "the array");
   const words = Array.from({ length: sizeOf(shape) }, () => wordOf(text, call.start));
   return { shape, words, dtype };
