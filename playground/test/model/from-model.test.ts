@@ -272,10 +272,9 @@ const UPDATES = tensor("float32", [3, 2], [10, 20, 30, 40, 50, 60]);
 const GAVE = tensor("float32", [4, 2], [1, 2, 10, 20, 5, 6, 30, 40]);
 
 /** As capture writes it: inputs have the operator's names, and the output has no shape. */
-const NODE = modelOf([nodeFrom("ScatterND data indices updates output", { name: "append" })], {
-  data: "float32 4,2",
-  indices: "int64 3,1",
-  updates: "float32 3,2",
+const APPEND = nodeFrom("ScatterND data indices updates output", { name: "append" });
+const NODE = modelOf([APPEND], {
+  ...{ data: "float32 4,2", indices: "int64 3,1", updates: "float32 3,2" },
 });
 
 const FILES: readonly NamedFile[] = [
@@ -359,7 +358,11 @@ test("a tensor may be a .pb, and have any name if its type and its shape are cle
   const pb = { name: "indices.pb", bytes: writeTensor(INDICES) };
   assert.deepEqual(await nodeOf([...without("indices"), pb]), whole);
   const others = [pb, { name: "m.npy", bytes: writeNpy(UPDATES) }];
-  const { choice, remarks } = await nodeOf([...without("indices", "updates"), ...others]);
+  const types = { data: "float32 4,2", indices: "int64 3,1", updates: "float32 N,2" };
+  const { choice, remarks } = await nodeOf([
+    ...[...without("indices", "updates", "node"), ...others],
+    modelOf([APPEND], types),
+  ]);
   assert.deepEqual(choice, whole.choice);
   assert.deepEqual(remarks, []);
   const unfit = { name: "m.npy", bytes: writeNpy(GAVE) };
