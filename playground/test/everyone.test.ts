@@ -120,6 +120,24 @@ test("of a large tensor only the part in view is drawn, and keys bring the rest"
   await page.locator("#cell-1-0").waitFor();
 });
 
+test("no script of the page imports itself by way of others, which would run it before what it imports", () => {
+  const folder = path.join(DIST, "assets");
+  const scripts = fs.readdirSync(folder).filter((name) => name.endsWith(".js"));
+  const importsOf = (name: string): string[] => {
+    const text = fs.readFileSync(path.join(folder, name), "utf8");
+    return [...text.matchAll(/(?:from|import)"\.\/([^"]+\.js)"/g)].map(([, other]) => other);
+  };
+  const circle = (name: string, above: readonly string[]): readonly string[] =>
+    above.includes(name)
+      ? [...above, name]
+      : importsOf(name).flatMap((other) => circle(other, [...above, name]));
+  assert.ok(scripts.flatMap(importsOf).length > 10);
+  assert.deepEqual(
+    scripts.flatMap((name) => circle(name, [])),
+    [],
+  );
+});
+
 test("what the first picture needs is under 91 kB gzipped", (t) => {
   const html = fs.readFileSync(path.join(DIST, "index.html"), "utf8");
   const named = [...html.matchAll(/(?:src|href)="\.\/([^"]+\.(?:js|css))"/g)].map(

@@ -9,7 +9,7 @@ import path from "node:path";
 import { after, test } from "node:test";
 import { tensor } from "ndscatter";
 import { writeNpy } from "ndscatter/npy";
-import { readModel } from "ndscatter/onnx";
+import { externalFiles, readModel } from "ndscatter/onnx";
 import type { Page } from "playwright-core";
 import { cutControls, sidewaysParts, smallTargets } from "./support/access.ts";
 import { violationsOf } from "./support/axe.ts";
@@ -105,10 +105,11 @@ test("nodes of a model are equal, different or not run, also in bodies, and the 
 test("external data is dropped with its model; a file that is missing is named, and no path leads out of the folder", async () => {
   await using opened = await site.open(SUM);
   const { page } = opened;
+  const index = new Uint8Array(BigInt64Array.of(3n).buffer);
   const dropped = (path: string, ...names: readonly string[]): Promise<void> =>
     drop(page, "body", [
       { name: "far.onnx", bytes: farModel(path) },
-      ...names.map((name) => ({ name, bytes: new Uint8Array(BigInt64Array.of(3n).buffer) })),
+      ...names.map((name) => ({ name, bytes: index })),
     ]);
   const missing = '"index.data", which was not opened; drop the model together with this file';
   await dropped("weights/index.data");
@@ -117,10 +118,29 @@ test("external data is dropped with its model; a file that is missing is named, 
   await strip(page).getByText(missing).waitFor();
   await dropped("../index.data", "index.data");
   await page.locator(".said").getByText("which leads out of the model's folder").waitFor();
-  await dropped("weights/index.data", "index.data");
+  await dropped("weights/index.data", "index.data", "notes.txt");
   await page.waitForFunction(() => document.querySelector("#cell-1-0")?.textContent === "3");
   await ask(page, "strip");
   assert.deepEqual(wordsOf(await rowsOf(page)), ["equal Gather-13 take"]);
+  const unused = "notes.txt is neither a tensor nor data of the model, so it is not used.";
+  await strip(page).getByText(unused).waitFor();
+  assert.equal(await strip(page).getByText("index.data").count(), 0);
+});
+
+test("a fixed model still needs its external data, which the cure says", async () => {
+  await using opened = await site.open(SUM);
+  const { page } = opened;
+  await drop(page, "body", [
+    { name: "far.onnx", bytes: farModel("weights/index.data", true) },
+    { name: "index.data", bytes: new Uint8Array(BigInt64Array.of(3n).buffer) },
+  ]);
+  await ask(page);
+  const cure = /^Cure: .* Its data stays in weights\/index\.data\.$/;
+  await strip(page).getByText(cure).waitFor();
+  const saving = page.waitForEvent("download");
+  await page.getByRole("button", { name: "Save the fixed model" }).click();
+  const fixed = readModel(fs.readFileSync(await (await saving).path()));
+  assert.deepEqual(externalFiles(fixed), ["weights/index.data"]);
 });
 
 test("the worker has the policy of the page, so it can reach no other origin", async () => {
@@ -290,8 +310,10 @@ test("a model of 70 MB shows its progress, is canceled at once, and runs again",
     };
   });
   await page.getByRole("button", { name: "show take" }).click();
-  const refusal = /^its inputs were not kept, to save memory, and cannot be read again: .* fit/;
+  const refusal = /its inputs were not kept, to save memory, and cannot be read again: .* fit/;
   await strip(page).getByRole("alert").filter({ hasText: refusal }).waitFor();
+  await page.getByRole("button", { name: "Nodes" }).click();
+  await strip(page).getByRole("status").filter({ hasText: refusal }).waitFor();
 });
 
 for (const file of [/ort-wasm/, /assets\/worker-/])

@@ -1,4 +1,4 @@
-/** What people do with the picture: undo, play, scrub, compare, pin, and look at it in a frame of another page. */
+/** What people do with the picture: undo, play, scrub, compare, and look at it in a frame of another page. */
 
 import assert from "node:assert/strict";
 import fs from "node:fs";
@@ -16,7 +16,6 @@ const many = (length: number, valueOf: (element: number) => number): string =>
 
 const LARGE = `ai.onnx/ScatterND/18;reduction=add;float32:64,64:0*4096;int64:64,1:${many(64, (e) => (e * 7) % 50)};float32:64,64:${many(4096, (e) => e % 7)}`;
 const SCALARS = `ai.onnx/ScatterND/18;reduction=add;float32:20000:0*20000;int64:20000,1:${many(20_000, (e) => (e * 7919) % 20_000)};float32:20000:${many(20_000, (e) => e % 9)}`;
-const DEEP = `ai.onnx/ScatterND/18;float32:5,10,10,4:0*2000;int64:20,2:${many(40, (e) => (e * 3) % 5)};float32:20,10,4:${many(800, (e) => e)}`;
 
 /** The whole output of a state, as texts. */
 function outputOf(hash: string): string[] {
@@ -230,28 +229,6 @@ test("20,000 scalars are shown, and an edit of one is that of the library", asyn
   await page.locator("#cell-output-0").waitFor();
   const shown = await cellsOf(page, "output");
   assert.deepEqual(shown, expected.slice(0, shown.length));
-});
-
-test("slices are pinned beside each other, and unpinned", async () => {
-  await using opened = await site.open(DEEP);
-  const { page } = opened;
-  await page.getByRole("button", { name: "pin a slice of data" }).click();
-  await page.locator("[data-tensor=output] .scroller").evaluate((box) => box.scrollTo(0, 99_999));
-  await page.waitForFunction(() => document.querySelector("#cell-output-1999") !== null);
-  await page.getByRole("button", { name: "pin a slice of output" }).click();
-  const titles = page.locator(".pins h3");
-  const [first, second] = await titles.allInnerTexts();
-  assert.equal(first, "data[0, 0, :, :]");
-  assert.match(second, /^output\[4, \d, :, :\]$/);
-  const shown = await page
-    .locator(".pins section")
-    .nth(1)
-    .locator("td[data-element]")
-    .allInnerTexts();
-  const matrix = 40 + Number(/, (\d),/.exec(second)?.[1]);
-  assert.deepEqual(shown, outputOf(DEEP).slice(matrix * 40, (matrix + 1) * 40));
-  await page.getByRole("button", { name: `unpin ${first}` }).click();
-  assert.deepEqual(await titles.allInnerTexts(), [second]);
 });
 
 test("in a frame there are stage, story and a button that plays", async () => {

@@ -104,20 +104,6 @@ test("what is wrong is said and mended also while something is compared", async 
   assert.notEqual(await page.evaluate(() => document.activeElement?.tagName), "BODY");
 });
 
-test("a pinned slice of indices in one column has the name of its matrix", async () => {
-  const numbers = Array.from({ length: 512 }, (_, number) => number).join(",");
-  const hash = `ai.onnx/Gather/13;float32:512:${numbers};int64:4,8,16:${numbers}`;
-  await using opened = await site.open(hash);
-  const { page } = opened;
-  await page.locator('[data-tensor="1"] .scroller').evaluate((box) => {
-    box.scrollTop = box.scrollHeight;
-  });
-  await page.locator("#cell-1-511").waitFor({ timeout: 5000 });
-  await page.getByLabel("pin a slice of indices").click();
-  const slice = page.getByRole("region", { name: "indices[3, :, :]" });
-  assert.equal(await slice.locator("td[data-element]").first().innerText(), "384");
-});
-
 test("another call begins at the first rows, whatever was seen of the one before", async () => {
   const zeros = (rows: number) => `float32:${rows},2:0*${rows * 2}`;
   const indices = Array.from({ length: 301 }, () => "1").join(",");

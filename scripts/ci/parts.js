@@ -72,7 +72,7 @@ export const INSTALLS = [
 /**
  * The parts in order. `limits` has the seconds after which a part is stopped, several times its usual duration, for each
  * tier with the part. `all` has words that `nightly` adds to the command. At every commit the lane `side` runs beside the
- * others, because the page's tests mostly wait for the browser.
+ * others: the page's tests mostly wait for the browser, and both lanes take about the same time.
  * @typedef {{
  *   name: string, what: string, command: string[], limits: { commit?: number, nightly?: number }, all?: string[],
  *   needs?: string[], env?: Record<string, string>, nightlyEnv?: Record<string, string>, lane?: "side", isVital?: boolean
@@ -118,6 +118,7 @@ export const PARTS = [
     name: "webgpu",
     what: "the WebGPU engine: all tests on one driver and a sample on the others; nightly all on each",
     needs: ["webgpu", "browsers"],
+    lane: "side",
     command: ["node", "build/test/gpu/main.js"],
     all: ["--all"],
     limits: { commit: 900, nightly: 3600 },

@@ -28,6 +28,8 @@ export type Progress = (sentence: string, share?: number) => void;
 export interface Run {
   readonly bytes: Uint8Array;
   readonly external: ReadExternal;
+  /** The paths of the external data. */
+  readonly data: readonly string[];
   readonly createSession: CreateSession;
   readonly feeds: Readonly<Record<string, Tensor>>;
   readonly nodes: readonly VerifiedNode[];
@@ -42,17 +44,22 @@ export async function check(files: readonly File[], onProgress: Progress): Promi
     onProgress(`Reading ${megabytes(read)} of ${megabytes(file.size)} MB`, read / file.size),
   );
   const plain = readModel(bytes);
-  const data = externalFiles(plain).map(async (path) => {
+  const paths = externalFiles(plain);
+  const read = paths.map(async (path) => {
     const one = fileOf(path, files);
     return { path, name: one.name, bytes: new Uint8Array(await one.arrayBuffer()) };
   });
-  const beside = await Promise.all(data);
+  const beside = await Promise.all(read);
   const external = readerOf(beside);
   // Paths that name the same file are refused.
   for (const { path } of beside) external(path, 0, 0);
   const createSession = sessionsWith(beside.map(({ path, bytes: all }) => ({ path, data: all })));
   const model = readModel(bytes, { external });
-  const given = await givenIn(files, model);
+  const given = await givenIn(
+    files,
+    model,
+    beside.map(({ name }) => name),
+  );
   const inputs = withMadeUp(model, given.tensors);
   if ("error" in inputs) throw new Error(inputs.error);
   const { length: count } = new NodeIndex(model).family;
@@ -69,7 +76,7 @@ export async function check(files: readonly File[], onProgress: Progress): Promi
   });
   const remarks = [...given.remarks, ...inputs.remarks, ...aboutRun(report)];
   const checked = { rows: report.nodes.map(rowOf), remarks };
-  return { bytes, external, createSession, feeds, nodes: report.nodes, checked };
+  return { bytes, external, data: paths, createSession, feeds, nodes: report.nodes, checked };
 }
 
 const megabytes = (bytes: number): string =>
@@ -119,7 +126,7 @@ function differingIn({ call, result, difference, diagnoses }: VerifiedNode): Row
 
 /** Searches for a fix of a model in which a node is wrong, and measures it in the runtime. */
 export async function cure(
-  { bytes, external, createSession, feeds }: Run,
+  { bytes, external, data, createSession, feeds }: Run,
   onProgress: Progress,
 ): Promise<FoundCure> {
   const { chosen, faulty, cures } = await fixModel(bytes, feeds, {
@@ -133,8 +140,11 @@ export async function cure(
     return { sentence: `No cure is known.${tried}`, model: null };
   }
   const { model } = chosen;
+  // A fix changes no external data.
+  const kept = data.length === 0 ? [] : [`Its data stays in ${data.join(", ")}.`];
+  const notes = model === null ? [] : [...known, ...chosen.notes, ...kept];
   return {
-    sentence: [titleOf(chosen), ...(model === null ? [] : [...known, ...chosen.notes])].join(" "),
+    sentence: [titleOf(chosen), ...notes].join(" "),
     model: model === null ? null : new Blob([new Uint8Array(model)]),
   };
 }

@@ -2,7 +2,7 @@
 
 import type { Tensor } from "ndscatter";
 import type { Model } from "ndscatter/onnx";
-import { lastOf, MODEL, NPZ, TENSOR } from "../reading/file-kinds.ts";
+import { lastOf, MODEL, TENSOR } from "../reading/file-kinds.ts";
 import { spellingsOf } from "../reading/from-model.ts";
 import { tensorIn, unpacked } from "../reading/tensor-files.ts";
 
@@ -25,15 +25,25 @@ export interface Given {
   readonly remarks: readonly string[];
 }
 
-/** Returns the tensors in files by the names of the model's inputs. */
-export async function givenIn(files: readonly File[], { graph }: Model): Promise<Given> {
+/**
+ * Returns the tensors in files by the names of the model's inputs. `data` has the names of the files with the model's
+ * external data.
+ */
+export async function givenIn(
+  files: readonly File[],
+  { graph }: Model,
+  data: readonly string[],
+): Promise<Given> {
   const stem = lastOf(files.find(({ name }) => MODEL.test(name))?.name ?? "").replace(MODEL, "");
-  const some = files.filter(({ name }) => TENSOR.test(name) || NPZ.test(name));
+  const some = files.filter(({ name }) => TENSOR.test(name));
   const read = some.map(async (file) =>
     unpacked({ name: file.name, bytes: new Uint8Array(await file.arrayBuffer()) }),
   );
   const tensors = new Map<string, Tensor>();
-  const remarks: string[] = [];
+  const remarks = files
+    .filter((one) => ![MODEL, TENSOR].some((kind) => kind.test(one.name)))
+    .filter(({ name }) => !data.includes(name))
+    .map(({ name }) => `${name} is neither a tensor nor data of the model, so it is not used.`);
   const constants = new Set(graph.constants.map(({ name }) => name));
   const names = graph.inputs.map(({ name }) => name);
   // A test case numbers the inputs that have no default value.

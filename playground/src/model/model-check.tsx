@@ -37,14 +37,20 @@ type Shown = ReturnType<typeof useCheck>;
 export function ModelCheck({ model, onShow, onClose }: ModelCheckProps): JSX.Element {
   const { files, isAsked } = model;
   const check = useCheck(files, onShow);
-  const { progress, checked, problem } = check;
+  const { progress, checked, problem, refused } = check;
   // On a small screen, the list would hide the picture.
   const [isOpen, setOpen] = useState(!document.documentElement.classList.contains("small"));
   useEffect(() => {
     if (isAsked) check.run();
   }, [model]);
   const name = visible(files.find((one) => MODEL.test(one.name))?.name ?? "");
-  const sentences = [checked && summaryOf(checked.rows), progress?.sentence, problem];
+  const sentences = [
+    checked && summaryOf(checked.rows),
+    progress?.sentence,
+    problem,
+    // The open list shows the reason beside its node.
+    !isOpen && refused && `A node cannot be shown: ${refused.sentence}.`,
+  ];
   const said = sentences.filter(Boolean).join(" ");
   return (
     <section class="model-check" aria-label={`check of ${name}`}>
@@ -178,8 +184,12 @@ function Node({ row, isShown, refusal, onShow }: NodeProps): JSX.Element {
       ? ""
       : `${differing[0].toLocaleString("en")} of ${differing[1].toLocaleString("en")} cells ${differing[0] === 1 ? "differs" : "differ"}`;
   const said = [count, sentence, why, refusal].filter(Boolean).join("; ");
+  const line = useRef<HTMLLIElement>(null);
+  useEffect(() => {
+    if (isShown) line.current?.scrollIntoView({ block: "nearest" });
+  }, [isShown]);
   return (
-    <li class={`is-${verdict}`} aria-current={isShown}>
+    <li ref={line} class={`is-${verdict}`} aria-current={isShown}>
       <b class="model-verdict">{WORDS[verdict]}</b>{" "}
       <span class="model-path">
         <b>{title}</b> {visible(path)}

@@ -6,7 +6,6 @@ import { useCorners, type Windows } from "../stage/use-corners.ts";
 import { useKeys } from "./use-keys.ts";
 import { later } from "../widgets/later.tsx";
 import { PlayButton, Player } from "../story/player.tsx";
-import { PinnedSlices, pinsHeight, usePins } from "../stage/pins.tsx";
 import { isEmbedded, useLayout, useRoom, useRoomAbove } from "../stage/use-room.ts";
 import type { Session } from "../cells/session.ts";
 import { useSession } from "./use-session.ts";
@@ -30,9 +29,7 @@ export function App(): JSX.Element {
   const middle = useRef<HTMLDivElement>(null);
   const whole = useRoom(middle);
   const { state, generation, edition, asked, act } = session;
-  const shapes = [state.op, ...state.inputs.map((input) => String(input?.shape))].join(";");
-  const pinned = usePins(shapes);
-  const room = useRoomAbove(whole, pinsHeight(pinned) + leftOutHeight(state, whole));
+  const room = useRoomAbove(whole, leftOutHeight(state, whole));
   const layout = useLayout(session, room);
   const windows = useCorners(layout, `${generation} ${state.op}`);
   const onText = useCallback((input: number) => act({ do: "text", input }), []);
@@ -46,14 +43,7 @@ export function App(): JSX.Element {
       <main tabIndex={-1}>
         <Title session={session} isFrame={isFrame} />
         <div class="middle" ref={middle}>
-          <Stage
-            session={session}
-            layout={layout}
-            windows={windows}
-            onText={onText}
-            onPin={pinned.toggle}
-          />
-          <PinnedSlices session={session} layout={layout} windows={windows} pinned={pinned} />
+          <Stage session={session} layout={layout} windows={windows} onText={onText} />
         </div>
         <Player session={session} />
         <Side session={session} isFrame={isFrame} onReveal={windows.onReveal} />

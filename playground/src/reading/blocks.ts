@@ -112,14 +112,20 @@ const IDLE =
 
 const WRAPS =
   /(?:^|\.)(?:array|asarray|tensor|as_tensor|Tensor|Parameter|Variable|constant|convert_to_tensor|Array|DeviceArray|list|tuple|tensor[1-4]d)$/;
-/** Calls that fill an array with a number, such as `torch.zeros(3, 2)`. */
+/** Calls that fill an array with a number, such as `torch.zeros(3, 2)`, and calls that count. */
 const FILLS = /(?:^|\.)(zeros|ones)$/;
+const COUNTS = /^(?:np|numpy|cp|jnp|jax\.numpy|torch)\.arange$|^tf\.range$/;
+const RESHAPES = /^(?:reshape|view)$/;
 const TYPED_ARRAY = /^(?:Big)?((?:Int|Uint|Float)\d+)(?:Clamped)?Array$/;
 
-/** Checks whether a call wraps a list as an array, fills an array, or wraps a number as a value of a data type. */
+/**
+ * Checks whether a call wraps a list as an array, fills, counts or reshapes an array, or wraps a number as a value of a
+ * data type.
+ */
 export const isArrayCall = ({ name, self }: Call): boolean =>
-  self === null &&
-  (WRAPS.test(name) || FILLS.test(name) || name === "complex" || typeOfCall(name) !== null);
+  self === null
+    ? [WRAPS, FILLS, COUNTS, /^complex$/].some((one) => one.test(name)) || typeOfCall(name) !== null
+    : RESHAPES.test(name) && self.kind === "call" && isArrayCall(self);
 
 /** Returns the data type of a name such as `np.float32`, `torch.LongTensor` or `Float32Array`. */
 function typeOfCall(name: string): DType | null {
@@ -137,7 +143,9 @@ function made(call: Call, wrong: Wrong): Block {
       start,
     );
   }
+  if (call.self !== null) return reshaped(blockOf(call.self, wrong), call, wrong);
   if (name === "complex") return complexOf(call, wrong);
+  if (COUNTS.test(name)) return countedOf(call, wrong);
   const filled = FILLS.exec(name)?.[1];
   if (filled !== undefined) return filledOf(call, filled === "zeros" ? "0." : "1.", wrong);
   const given = argumentsOf(call, wrong);
@@ -175,7 +183,7 @@ function argumentsOf({ arguments: all, start }: Call, wrong: Wrong): Given {
       const dtype = value.kind === "word" ? dtypeNamed(value.text) : null;
       if (dtype === null) throw wrong("expected a data type", value.start);
       found.dtype = dtype;
-    } else if (name === "shape" || name === "size") found.shape = value;
+    } else if (name === "shape" || name === "size" || name === "newshape") found.shape = value;
     else if (name === null) values.push(value);
     else if (!IDLE.test(name)) {
       throw wrong(`the argument ${name.slice(0, 40)} is not supported here`, start);
@@ -192,13 +200,50 @@ function argumentsOf({ arguments: all, start }: Call, wrong: Wrong): Given {
 
 /** Evaluates `zeros` and `ones`. The shape is a list or, in PyTorch, a number for each axis. */
 function filledOf(call: Call, text: string, wrong: Wrong): Block {
-  const { values, dtype, shape: said } = argumentsOf(call, wrong);
-  const shape = [...(said === undefined ? [] : [said]), ...values].flatMap((one) =>
-    sizesIn(one, wrong),
-  );
+  const { values, dtype } = typedValues(call, wrong);
+  const shape = values.flatMap((value) => sizesIn(value, wrong));
   checkShape(shape, "the array");
   const words = Array.from({ length: sizeOf(shape) }, () => wordOf(text, call.start));
   return { shape, words, dtype };
+}
+
+/** Evaluates `arange(stop)` and `arange(start, stop, step)` of whole numbers, which all libraries count alike. */
+function countedOf(call: Call, wrong: Wrong): Block {
+  const { values, dtype } = typedValues(call, wrong);
+  const words = values.map((value) => (value.kind === "word" ? value.text : ""));
+  const numbers = values.map(numberIn);
+  const [first, last, step = 1] = numbers;
+  const [begin, end] = last === undefined ? [0, first] : [first, last];
+  const areWhole = numbers.every((one) => one !== null && Number.isSafeInteger(one));
+  if (!areWhole || begin == null || end == null || step === null || step === 0 || words.length > 3)
+    throw wrong(`${call.name} is read with whole numbers only`, call.start);
+  const count = Math.max(0, Math.ceil((end - begin) / step));
+  checkShape([count], "the array");
+  const isFloat = words.some((word) => /[.e]/i.test(word));
+  const textOf = (at: number): string => `${begin + at * step}${isFloat ? "." : ""}`;
+  return {
+    shape: [count],
+    words: Array.from({ length: count }, (_, at) => wordOf(textOf(at), call.start)),
+    dtype,
+  };
+}
+
+/** Evaluates `.reshape(2, -1)`, in which one size may be left open. */
+function reshaped(block: Block, call: Call, wrong: Wrong): Block {
+  const { values } = typedValues(call, wrong);
+  const sizes = values.flatMap((value) => blockOf(value, wrong).words.map(numberIn));
+  const count = block.words.length;
+  const known = sizes.reduce<number>((all, one) => (one === -1 ? all : all * (one ?? NaN)), 1);
+  const shape = sizes.map((one) => (one === -1 ? count / known : (one ?? NaN)));
+  const isFit = shape.every((one) => Number.isInteger(one) && one >= 0) && sizeOf(shape) === count;
+  if (isFit && sizes.filter((one) => one === -1).length < 2) return { ...block, shape };
+  throw wrong(`${count} elements do not have the shape that ${call.name} gives`, call.start);
+}
+
+/** Returns a call's values, of which a shape with a name comes first, and the data type that it names. */
+function typedValues(call: Call, wrong: Wrong): Pick<Given, "values" | "dtype"> {
+  const { values, dtype, shape } = argumentsOf(call, wrong);
+  return { values: shape === undefined ? values : [shape, ...values], dtype };
 }
 
 /** Returns the sizes in a list such as `(4, 3)`. */

@@ -108,13 +108,16 @@ export class Reader {
     const start = this.at;
     this.skip(/(?:const|let|var)\s+/y);
     const first = this.value();
+    let said: Value | null = null;
     if (this.peek() === ":") {
-      // The colon starts a type, such as Tensor.
+      // The colon starts a type, such as Tensor, or a list.
       this.at++;
-      this.value();
+      said = this.value();
     }
     this.peek();
     const sign = this.match(/[-+*]?=(?!=)/y)?.[0];
+    if (sign === undefined && said?.kind === "list")
+      return { target: first, sign: "=", value: said, start, end: this.at };
     if (sign === undefined) return { target: null, sign: "", value: first, start, end: this.at };
     return { target: first, sign, value: this.value(), start, end: this.at };
   }

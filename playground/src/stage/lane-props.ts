@@ -6,12 +6,6 @@ import type { Cells } from "../cells/cells.ts";
 import type { Edits } from "../document/edits.ts";
 import type { Spot, TensorId } from "../values/spot.ts";
 
-/** A matrix within a tensor, identified by its position along the leading axes. */
-export interface Pin {
-  readonly id: TensorId;
-  readonly matrix: number;
-}
-
 export interface LaneProps {
   readonly id: TensorId;
   readonly name: string;
@@ -40,7 +34,5 @@ export interface LaneProps {
   /** Scrolls an element into view. */
   onReveal(id: TensorId, element: number): void;
   onCorner(id: TensorId, corner: Corner): void;
-  /** Pins the slice at the top of the view. */
-  onPin(pin: Pin): void;
   onText(id: number): void;
 }

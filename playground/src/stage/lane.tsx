@@ -6,7 +6,6 @@ import { DTypeMenu } from "../inputs/dtype-menu.tsx";
 import type { LaneProps } from "./lane-props.ts";
 import { memo } from "../widgets/memo.ts";
 import { Minimap } from "./minimap.tsx";
-import { matrixAt } from "./pins.tsx";
 import { isShort, type ShortHead } from "./metrics.ts";
 import { ShapeEditor } from "../inputs/shape-editor.tsx";
 import { typeIn } from "./lane-sizes.ts";
@@ -79,8 +78,7 @@ function ShortLines(props: LaneProps & { readonly head: ShortHead }): JSX.Elemen
 }
 
 function NameLine(props: LaneProps): JSX.Element {
-  const { id, name, description, edits, lane, corner, onText, onPin } = props;
-  const matrix = matrixAt(lane, corner.row);
+  const { id, name, description, edits, onText } = props;
   return (
     <div class="line">
       <h2 title={description}>{name}</h2>
@@ -93,17 +91,6 @@ function NameLine(props: LaneProps): JSX.Element {
           onClick={() => onText(id)}
         >
           text
-        </button>
-      )}
-      {matrix !== null && (
-        <button
-          type="button"
-          class="quiet"
-          aria-label={`pin a slice of ${name}`}
-          title="keep the top slice in view"
-          onClick={() => onPin({ id, matrix })}
-        >
-          pin
         </button>
       )}
       {edits !== null && edits.onLeaveOut !== null && (

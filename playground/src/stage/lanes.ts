@@ -13,7 +13,7 @@ export function laneProps(
   session: Session,
   lane: Lane,
   { metrics, head, hasMaps, lanes, gutters }: Layout,
-): Omit<LaneProps, "corner" | "onCorner" | "onReveal" | "onText" | "onPin"> {
+): Omit<LaneProps, "corner" | "onCorner" | "onReveal" | "onText"> {
   const { state, version, inputs, edits, picture, onSpot, onScrub, isStale } = session;
   const common = {
     lane,

@@ -20,8 +20,6 @@ export interface Editing {
 
 interface SheetProps extends Cells {
   readonly id: TensorId;
-  /** The prefix of cell ids, which differs for a second table of the same tensor. */
-  readonly prefix?: string;
   readonly name: string;
   readonly lane: Lane;
   readonly metrics: Metrics;
@@ -162,7 +160,7 @@ function cell(props: RowProps, element: number): JSX.Element {
   return (
     <td
       key={element}
-      id={`${props.prefix ?? ""}${cellId(id, element)}`}
+      id={cellId(id, element)}
       data-element={element}
       class={classes.join(" ")}
       tabIndex={active === element ? 0 : -1}

@@ -12,7 +12,6 @@ import { Bus, Chips, Marks, Wires } from "./gutter.tsx";
 import { TensorLane } from "./lane.tsx";
 import { Bubble, Frame } from "./frame.tsx";
 import { laneProps } from "./lanes.ts";
-import type { Pin } from "./lane-props.ts";
 import type { Session } from "../cells/session.ts";
 import type { State } from "../values/state.ts";
 import { cellId, type Spot } from "../values/spot.ts";
@@ -21,7 +20,6 @@ import { MOST_WIRES } from "./wires.ts";
 
 interface StageProps extends Viewed {
   onText(id: number): void;
-  onPin(pin: Pin): void;
 }
 
 export function Stage(props: StageProps): JSX.Element {
@@ -84,7 +82,6 @@ function Place({
   layout,
   windows,
   onText,
-  onPin,
 }: StageProps & { readonly lane: Lane }): JSX.Element {
   const { corners, onCorner, onReveal } = windows;
   const corner = corners.get(lane.id) ?? ORIGIN;
@@ -96,7 +93,6 @@ function Place({
         onCorner={onCorner}
         onReveal={onReveal}
         onText={onText}
-        onPin={onPin}
       />
       <Frame session={session} layout={layout} lane={lane} corner={corner} />
       <Bubble session={session} layout={layout} lane={lane} corner={corner} />

@@ -27,5 +27,5 @@ export {
   type Given,
   type SideBySide,
 } from "./side-by-side.ts";
-export { sidePicture } from "./side-picture.ts";
+export { sideScene } from "./side-picture.ts";
 export { printCompared, readCompared } from "./compared-link.ts";

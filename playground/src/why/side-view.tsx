@@ -10,11 +10,12 @@ import { coordinatesOf } from "../values/shape.ts";
 import { isDark } from "../widgets/theme.tsx";
 import { usePacked } from "../writing/link.ts";
 import { copyPicture, copyText, savePicture } from "../writing/save.ts";
+import { toSVG } from "../writing/svg.ts";
 import {
   isDialect,
   rowsOf,
   sideBySide,
-  sidePicture,
+  sideScene,
   type Given,
   type SideBySide,
 } from "./on-demand.ts";
@@ -34,7 +35,7 @@ export function SideView(props: SideViewProps): JSX.Element {
   const side = sideBySide(props);
   const theme = isDark() ? "dark" : "light";
   // A shared picture always shows the columns side by side, regardless of the window's size.
-  const whole = (): string => sidePicture(side, theme, 1200);
+  const whole = (): string => toSVG(sideScene(side, 1200), theme);
   const save = async (format: "svg" | "png"): Promise<void> =>
     setRemark(await savePicture(whole, format, `${state.op}-${state.opset}-compared`));
   return (
@@ -59,7 +60,7 @@ export function SideView(props: SideViewProps): JSX.Element {
         ref={frame}
         class="side-picture"
         // All text in the drawing is escaped.
-        dangerouslySetInnerHTML={{ __html: room === 0 ? "" : sidePicture(side, theme, room) }}
+        dangerouslySetInnerHTML={{ __html: room === 0 ? "" : toSVG(sideScene(side, room), theme) }}
       />
       <div class="kinds">
         <button type="button" class="main" onClick={() => void copyText(link).then(setRemark)}>

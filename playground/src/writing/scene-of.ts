@@ -22,7 +22,7 @@ export function sceneOf(session: Session, layout: Layout, { corners }: Windows):
           ...new Set(call.faults.map(({ sentence }) => sentence)),
         ],
     // A saved picture shows the tables side by side, although a phone shows them in tiers.
-    layout,
+    layout: { ...layout, tiers: [layout.lanes.map((_, position) => position)] },
     lanes: layout.lanes.map((lane) => {
       const { dtype, cells } = laneProps(session, lane, layout);
       return {

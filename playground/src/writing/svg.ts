@@ -1,7 +1,7 @@
 /** Draws a scene as an SVG file. Equal scenes give identical files, which load no other files. */
 
 import { bandOf, heightOf, topOf, type Corner, type Lane } from "../stage/layout.ts";
-import { HEAD, SPACING, type Metrics } from "../stage/metrics.ts";
+import { CHARACTER, HEAD, SPACING, type Metrics } from "../stage/metrics.ts";
 import type { Scene, SceneLane } from "./scene.ts";
 import {
   cut,
@@ -21,14 +21,20 @@ import type { Rows, Wire } from "../stage/wires.ts";
 // Sizes are in pixels.
 const MARGIN = 24;
 const LINE = 20;
+/** The space for the name and the type above a table. */
 const ABOVE = 44;
+const TIER_GAP = 12;
+/** The size of a value below another value. */
+const UNDER = 10;
 /** The width within which sentences are wrapped above small tables. */
 const SHORTEST = 480;
 
+/** A table with its top left corner, relative to the space below the sentences. */
 interface Placed {
   readonly lane: Lane;
   readonly own: SceneLane;
   readonly x: number;
+  readonly y: number;
 }
 
 /** A scene, with values that all its parts need. */
@@ -36,39 +42,60 @@ interface Drawing {
   readonly scene: Scene;
   readonly metrics: Metrics;
   readonly colours: Colours;
-  readonly top: number;
   readonly lanes: readonly Placed[];
 }
 
 export function toSVG(scene: Scene, theme: SvgTheme): string {
   const { title, layout } = scene;
   const colours = THEMES[theme];
-  const lanes: Placed[] = [];
-  let x = MARGIN;
-  for (const [position, lane] of layout.lanes.entries()) {
-    lanes.push({ lane, own: scene.lanes[position], x });
-    const type = scene.lanes[position].type.length * LETTER + 8;
-    x += Math.max(lane.tableWidth, type) + gutterWidth(scene, position);
-  }
-  const sentences = scene.sentences.flatMap((one) => wrapped(one, Math.max(x, SHORTEST) / LETTER));
-  const top = MARGIN + LINE * (sentences.length + 1) + 16 + ABOVE;
-  const drawing = { scene, metrics: layout.metrics, colours, top, lanes };
-  const tall = Math.max(
-    ...lanes.map(({ lane }) => heightOf({ ...lane.sheet, rows: lane.rows }, layout.metrics)),
-  );
-  const textWidth = Math.max(
-    ...[title, ...sentences].map((line) => Array.from(line).length * LETTER),
-  );
-  const size = [MARGIN + Math.max(x, textWidth + MARGIN), top + tall + MARGIN] as const;
+  const { lanes, width, height } = placed(scene);
+  const above = [title, ...scene.sentences]
+    .filter((one) => one !== "")
+    .flatMap((one) => wrapped(one, Math.max(width, SHORTEST) / LETTER));
+  const top = MARGIN + LINE * above.length + (above.length === 0 ? 0 : 16);
+  const drawing = { scene, metrics: layout.metrics, colours, lanes };
+  const widest = Math.max(0, ...above.map((line) => Array.from(line).length * LETTER));
+  const size = [MARGIN + Math.max(width, widest + MARGIN), top + height + MARGIN] as const;
   return svgFile(size, [title, scene.sentences.join(" ")], colours, [
     stripes(colours),
-    text(MARGIN, MARGIN + 14, title, `fill="${colours.ink}" font-weight="bold" font-size="16"`),
-    ...sentences.map((sentence, i) =>
-      text(MARGIN, MARGIN + 14 + (i + 1) * LINE, sentence, `fill="${colours.soft}"`),
-    ),
-    ...lanes.map((placed) => drawLane(placed, drawing)),
-    ...lanes.slice(1).map((_, position) => drawGutter(position, drawing)),
+    ...above.map((line, i) => {
+      const ink =
+        i === 0 && title !== ""
+          ? `fill="${colours.ink}" font-weight="bold" font-size="16"`
+          : `fill="${colours.soft}"`;
+      return text(MARGIN, MARGIN + 14 + i * LINE, line, ink);
+    }),
+    `<g transform="translate(0 ${top})">`,
+    ...lanes.map((one) => drawLane(one, drawing)),
+    ...layout.tiers.flatMap((tier) => tier.slice(1).map((right) => drawGutter(right - 1, drawing))),
+    "</g>",
   ]);
+}
+
+/** Places the tables of each tier side by side, and the tiers below each other. */
+function placed(scene: Scene): {
+  readonly lanes: readonly Placed[];
+  readonly width: number;
+  readonly height: number;
+} {
+  const { lanes: tables, tiers, metrics } = scene.layout;
+  const lanes: Placed[] = [];
+  let [width, height] = [0, 0];
+  for (const tier of tiers) {
+    let x = MARGIN;
+    const y = height + (height === 0 ? 0 : TIER_GAP) + ABOVE;
+    for (const position of tier) {
+      const lane = tables[position];
+      const own = scene.lanes[position];
+      lanes.push({ lane, own, x, y });
+      const type = own.type.length * LETTER + 8;
+      const after = position === tier.at(-1) ? 0 : gutterWidth(scene, position);
+      x += Math.max(lane.tableWidth, type) + after;
+      height = Math.max(height, y + heightOf({ ...lane.sheet, rows: lane.rows }, metrics));
+    }
+    width = Math.max(width, x);
+  }
+  return { lanes, width, height };
 }
 
 /** Returns the verb above the lines to the right of a tensor. */
@@ -96,9 +123,9 @@ const stripes = ({ hues }: Colours): string => {
   return `<defs>${patterns.join("")}</defs>`;
 };
 
-function drawLane(placed: Placed, drawing: Drawing): string {
-  const { lane, own, x } = placed;
-  const { metrics, colours, top } = drawing;
+function drawLane(one: Placed, drawing: Drawing): string {
+  const { lane, own, x, y: top } = one;
+  const { metrics, colours } = drawing;
   const soft = `fill="${colours.soft}" font-size="11"`;
   const corner = cornerOf(lane, own.corner);
   const parts = [
@@ -106,7 +133,7 @@ function drawLane(placed: Placed, drawing: Drawing): string {
     text(x, top - 8, own.type, `fill="${colours.soft}" font-size="12"`),
   ];
   for (let i = 0; i < lane.columns && lane.shape.length > 1; i++) {
-    const middle = cellX(placed, i) + lane.cell / 2;
+    const middle = cellX(one, i) + lane.cell / 2;
     parts.push(
       text(middle, top + HEAD - 7, String(corner.column + i), `${soft} text-anchor="middle"`),
     );
@@ -125,8 +152,8 @@ function drawLane(placed: Placed, drawing: Drawing): string {
       );
     }
     for (let i = 0; i < lane.columns; i++) {
-      const box = { x: cellX(placed, i), y, width: lane.cell, height };
-      parts.push(drawCell(box, row * lane.sheet.columns + corner.column + i, placed, drawing));
+      const box = { x: cellX(one, i), y, width: lane.cell, height };
+      parts.push(drawCell(box, row * lane.sheet.columns + corner.column + i, one, drawing));
     }
   }
   return `<g>${parts.join("")}</g>`;
@@ -145,9 +172,12 @@ interface Box {
   readonly height: number;
 }
 
+/** The height of a cell that has space for another value below its own. */
+const PAIR = 34;
+
 function drawCell(box: Box, at: number, { lane, own }: Placed, drawing: Drawing): string {
   const { colours, metrics } = drawing;
-  const { values, tints, hits, tabs } = own.cells;
+  const { values, tints, hits, tabs, faults, others } = own.cells;
   const place = `x="${round(box.x)}" y="${round(box.y)}" width="${box.width}" height="${box.height}" rx="3"`;
   const tab = tabs.get(at) ?? "";
   const tint = tints[at] ?? -1;
@@ -156,18 +186,27 @@ function drawCell(box: Box, at: number, { lane, own }: Placed, drawing: Drawing)
   const fill = isShared ? `fill="url(#several-${tint})"` : `fill="${hue}" fill-opacity="0.25"`;
   const value = values[at] ?? "";
   const shown = cut(value, lane.digits);
+  const other = others.get(at);
+  const mark = own.isExact === true ? colours.good : colours.bad;
+  const isMarked = other !== undefined || faults.has(at);
+  const hasPair = other !== undefined && box.height >= PAIR;
+  const middle = box.x + box.width / 2;
   const content = text(
-    box.x + box.width / 2,
-    box.y + box.height / 2 + metrics.font * 0.35,
+    middle,
+    box.y + box.height * (hasPair ? 0.36 : 0.5) + metrics.font * 0.35,
     shown,
-    `fill="${colours.ink}" font-size="${metrics.font}" text-anchor="middle"`,
+    `fill="${isMarked ? mark : colours.ink}" font-size="${metrics.font}" text-anchor="middle"`,
   );
   const small = `fill="${colours.soft}" font-size="9" text-anchor="end"`;
+  const under = `fill="${colours.soft}" font-size="${UNDER}" text-anchor="middle"`;
+  const most = Math.floor(box.width / (UNDER * CHARACTER));
   return [
     `<rect ${place} fill="${colours.cell}" stroke="${colours.line}"/>`,
     tint < 0 ? "" : `<rect ${place} ${fill} stroke="${hue}"/>`,
+    isMarked ? `<rect ${place} fill="${mark}" fill-opacity="0.12" stroke="${mark}"/>` : "",
     tint < 0 || tab === "" ? "" : text(box.x + box.width - 3, box.y + 10, tab, small),
     shown === value ? content : `<g>${element("title", "", value)}${content}</g>`,
+    hasPair ? text(middle, box.y + box.height - 6, cut(other, most), under) : "",
   ].join("");
 }
 
@@ -193,14 +232,14 @@ function pill(
 
 /** Draws the gutter to the right of a tensor: tuple targets, lines, or what happens where updates meet. */
 function drawGutter(position: number, drawing: Drawing): string {
-  const { scene, lanes, top, colours, metrics } = drawing;
+  const { scene, lanes, colours, metrics } = drawing;
   const gutter = scene.layout.gutters[position];
   const [left, right] = lanes.slice(position, position + 2);
   const width = gutterWidth(scene, position);
   const x = right.x - width;
-  const place = ({ lane, own }: Placed, { begin, end }: Rows): readonly [number, number] => {
+  const place = ({ lane, own, y }: Placed, { begin, end }: Rows): readonly [number, number] => {
     const band = bandOf(lane, metrics, own.corner, begin, end);
-    return [top + band.top, top + band.bottom];
+    return [y + band.top, y + band.bottom];
   };
   // Lines and targets begin at the table, even if the type above the table is wider.
   const edge = left.x + left.lane.tableWidth;
@@ -225,7 +264,7 @@ function drawGutter(position: number, drawing: Drawing): string {
   return [
     text(
       x + width / 2,
-      top - 4,
+      left.y - 4,
       verbAfter(scene, position),
       `fill="${colours.soft}" font-weight="bold" text-anchor="middle"`,
     ),

@@ -62,6 +62,10 @@ const READ: readonly Row[] = [
   [`const y = scatterND(tensor("float32", [3], [1, 2, 3]), tensor("int64", [2, 1], [0, 0]), tensor("float32", [2], [4, 5]), { reduction: "add" });`, "ScatterND reduction=add", "10,2,3"],
   [`const x = tensor("float32", [2], [1, 2]);\nconst [y] = run({ domain: "openvino", op: "Gather", opset: 8, attributes: { "batch_dims": 0 } }, [x, [1, -1], 0]);\nconsole.log(y);`, "Gather", "2,2"],
   [`x = np.array([[1, 2],  # the first row\n              [3, 4]])\n\n# swap\ny = x[[1, 0]]`, "Gather", "3,4,1,2"],
+  [`${np}x = np.arange(6).reshape(2, 3)\ny = x[[1, 0]]`, "Gather", "3,4,5,0,1,2"],
+  [`${torch}x = torch.arange(6.).view(-1, 2)\ny = torch.gather(x, 1, torch.tensor([[1], [0]]))`, "GatherElements axis=1", "1,2"],
+  [`${tf}y = tf.gather(tf.range(9, 0, -3), [2, 0])`, "Gather", "3,9"],
+  [`import torch.nn.functional as F\ny = F.embedding(torch.tensor([1, 0]), torch.tensor([[1., 2], [3, 4]]))`, "Gather", "3,4,1,2"],
   [`axis = -1\nx = np.array([[1, 2]])\ny = np.take(x, [0, 0, 1], axis=axis)`, "Gather axis=-1", "1,1,2"],
 ];
 
@@ -77,6 +81,57 @@ for (const [text, call, output] of READ) {
     assert.equal(String(run(node, inputs)[0].toArray()), output);
   });
 }
+
+/** What a call does in its library and not on the page; negative indices were measured with torch 2.15, TensorFlow 2.21 and JAX 0.10. */
+// prettier-ignore
+const REMARKS: readonly (readonly [text: string, remark: RegExp | null])[] = [
+  [`torch.zeros(3).scatter_(0, torch.tensor([-1]), torch.tensor([5.]))`, /^PyTorch refuses a negative index here; ONNX counts/],
+  [`torch.zeros(3).scatter_(0, torch.tensor([1]), torch.tensor([-5.]))`, null],
+  [`torch.zeros(3).index_fill_(0, torch.tensor([-1]), 5.)`, null],
+  [`torch.take_along_dim(torch.zeros(3), torch.tensor([-1]), 0)`, null],
+  [`tf.gather([1, 2], [-1])`, /^TensorFlow refuses a negative index here/],
+  [`tf.math.unsorted_segment_sum([1., 2.], [-1, 0], 2)`, /^A negative segment is left out there/],
+  [`jax.ops.segment_sum(jnp.array([1., 2.]), jnp.array([-1, 0]), 2)`, /^A negative segment is left out there/],
+  [`np.take([1, 2], [-1], axis=0)`, null],
+  [`np.take([1, 2], [0, 5], axis=0, mode="wrap")`, /^The mode wrap is not applied: an index out of range is reported/],
+  [`np.take([1, 2], [0, 1], axis=0, mode="raise")`, null],
+  [`jnp.array([1, 2]).at[jnp.array([5])].get(mode="clip")`, /^The mode clip is not applied/],
+  [`jnp.array([1, 2]).at[jnp.array([5])].get()`, /^JAX ignores an index out of range/],
+  [`tf.gather([[1, 2]], [[1]], batch_dims=1)`, /^ONNX does not have batches in Gather, so the page shows OpenVINO's/],
+];
+
+for (const [text, remark] of REMARKS) {
+  test(`remark: ${text}`, () => {
+    const { remarks = [] } = readCall(text).call ?? {};
+    if (remark === null) assert.deepEqual(remarks, []);
+    else assert.match(remarks[0] ?? "", remark);
+  });
+}
+
+test("arrays with names are read from JSON, YAML and assignments alike", () => {
+  const texts = [
+    `{"data": [1, 2], "indices": [[0], [1]]}`,
+    "data: [1, 2]\nindices: [[0], [1]]",
+    "data = [1, 2]\nindices = [[0], [1]]",
+  ];
+  for (const text of texts) {
+    const { call, tensors } = readCall(text);
+    assert.equal(call, null);
+    assert.deepEqual(
+      tensors.map(({ name, input: { shape, values } }) => [name, shape, values]),
+      [
+        ["data", [2], ["1", "2"]],
+        ["indices", [2, 1], ["0", "1"]],
+      ],
+    );
+  }
+});
+
+test("a long call has a title that ends in …", () => {
+  const { call } = readCall(`np.take([${"1, ".repeat(60)}1], [0])`);
+  assert.match(call?.title ?? "", /^np\.take\(\[1, 1.*…$/);
+  assert.equal(call?.title.length, 80);
+});
 
 test("a word that is no reduction stays as it is written, and the page reports it", () => {
   for (const more of ["", ", include_self=False"]) {
@@ -121,7 +176,12 @@ function meaning(state: State) {
 const REFUSED: readonly (readonly [text: string, sentence: RegExp])[] = [
   [`x = np.array([3, 1])\ny = np.sort(x)`, /^line 2, column 5: np\.sort\(x\) is not a call that is read$/],
   [`y = torch.scatter_add(x, 0, [0], [1.])`, /^line 1, column 23: the text does not assign a list to x$/],
-  [`x = np.empty(3)\nx[[0]] = 1`, /^line 2, column 1: a second call, and only one is read$/],
+  [`x = np.empty(3)\nx[[0]] = 1`, /^line 1, column 1: x = np\.empty\(3\) is not supported here: print the array/],
+  [`np.take([1], [0])\nnp.take([2], [0])`, /^line 2, column 1: a second call, and only one is read$/],
+  [`x = np.arange(0.5, 3)\ny = x[[0]]`, /^line 1, column 5: np\.arange is read with whole numbers only$/],
+  [`x = np.arange(6).reshape(4, -1)\ny = x[[0]]`, /^line 1, column 5: 6 elements do not have the shape that reshape gives$/],
+  [`x = np.arange(10**9)\ny = x[[0]]`, /is read with whole numbers only/],
+  [`x = np.arange(1000000000)\ny = x[[0]]`, /the page shows up to 20,000 elements/],
   [`np.add.at(np.empty(3), [0], [1])`, /^line 1, column 11: np\.empty is not supported here: print the array/],
   [`x = np.zeros((1000, 1000))\nx[[0]] = 1`, /the page shows up to 20,000 elements/],
   [`x = np.array([[1, 2], [3]])\ny = x[[0]]`, /expected a list of shape \[2\]/],

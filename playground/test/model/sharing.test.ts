@@ -8,10 +8,11 @@ import { f32 } from "../support/values.ts";
 import { compareActual, compareShape, fitActual } from "../../src/why/actual.ts";
 import { printCompared, readCompared } from "../../src/why/compared-link.ts";
 import { rulesOf } from "../../src/why/dialect-view.ts";
-import { sideBySide } from "../../src/why/side-by-side.ts";
-import { sidePicture } from "../../src/why/side-picture.ts";
+import { sideBySide, type SideBySide } from "../../src/why/side-by-side.ts";
+import { sideScene } from "../../src/why/side-picture.ts";
 import { asMarkdown } from "../../src/writing/as-markdown.ts";
 import { embedCode, linkRemark } from "../../src/writing/link.ts";
+import { toSVG } from "../../src/writing/svg.ts";
 import { stateOf } from "../support/states.ts";
 
 /** Exactly [1, 30, 20, 4]. */
@@ -58,8 +59,30 @@ test("three outputs, each cell that differs with both values, the reason and its
     "output[1] is 10 in yours; the exact value is 30. Data holds 2; the cell receives 10, then 30.",
   ]);
   for (const room of [324, 700, 1200]) {
-    const svg = sidePicture(side, "dark", room);
+    const svg = toSVG(sideScene(side, room), "dark");
     for (const part of ["exact 30", "yours 10", "may differ"]) assert.ok(svg.includes(part), part);
+  }
+});
+
+test("of a large output, the picture shows the part around the first cell that differs", () => {
+  const texts = Array.from({ length: 12_000 }, (_, cell) => String(cell));
+  const side: SideBySide = {
+    ...{ title: "T", shape: [300, 40], verdict: "1 cell differs.", reason: "", evidence: [] },
+    columns: [
+      {
+        ...{ name: "Yours", note: "differs in 1 cell", texts: texts.with(9999, "-5") },
+        mark: (cell) => (cell === 9999 ? "differs" : "same"),
+      },
+      { name: "Exact", note: "by the specification", texts, mark: () => "same" },
+      { name: "JAX", note: "refuses the call", texts: null, mark: () => "same" },
+    ],
+    differing: [9999],
+  };
+  for (const room of [324, 700, 1200]) {
+    const svg = toSVG(sideScene(side, room), "light");
+    for (const part of ["-5", "exact 9999", "yours -5", "9998", "refuses the call"])
+      assert.ok(svg.includes(`>${part}<`), `${room}: ${part}`);
+    assert.ok((svg.match(/<rect/g) ?? []).length < 2 * 40 * 12, `${room}`);
   }
 });
 

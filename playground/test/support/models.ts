@@ -123,12 +123,14 @@ export const heavyModel = (bytes: number): Uint8Array => {
   });
 };
 
-/** A gather of one element, whose index is in another file. */
-export function farModel(location: string): Uint8Array {
+/** A gather of one element, whose index is in another file; `isWrong` adds a node that differs. */
+export function farModel(location: string, isWrong = false): Uint8Array {
   const take = { op: "Gather", name: "take", inputs: ["data", "far"], outputs: ["taken"] };
   const far = initializer(head("int64", 1), text(TENSOR.name, "far"), external({ location }));
   // Concatenated messages are one message with the fields of both.
-  return file(modelOf([take], {}), bytes(MODEL.graph, far));
+  const { where, nans } = CONSTANTS;
+  const model = isWrong ? modelOf([take, losesNan], { where, nans }) : modelOf([take], {});
+  return file(model, bytes(MODEL.graph, far));
 }
 
 /** A model without scatters and gathers. */

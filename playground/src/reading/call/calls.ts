@@ -1,14 +1,11 @@
 /** Recognizes scatters and gathers: listed functions, `x.at[i].add(u)`, `x[i]` and `x[i] = u`. */
 
 import type { Statement, Call, Index, Value } from "../literals.ts";
-import type { Draft } from "./draft.ts";
-import { libraryCall } from "./forms.ts";
+import { withRemark, type Draft } from "./draft.ts";
+import { libraryCall, modeRemark } from "./forms.ts";
 import { libraryOf, type Names } from "./names.ts";
 import { ownCall, onnxNode, runCall } from "./nodes.ts";
 import { reductionNamed, subscript } from "./subscript.ts";
-
-const withRemark = (draft: Draft | null, remark: string): Draft | null =>
-  draft && { ...draft, remarks: [...(draft.remarks ?? []), remark] };
 
 /** Returns a statement's call, or null for any other statement. */
 export function draftOf(names: Names, { target, sign, value }: Statement): Draft | null {
@@ -39,15 +36,17 @@ function callOf(names: Names, value: Value): Draft | null {
   return libraryCall(names, method, null, [{ name: null, value: array }, ...value.arguments]);
 }
 
-/** Drafts JAX's `x.at[i].add(u)`. Its argument `mode` affects only an index out of range. */
+/** Drafts JAX's `x.at[i].add(u)`. */
 function atCall(names: Names, call: Call, at: Index): Draft | null {
   const isGet = call.name === "get";
   const reduction = isGet ? "none" : reductionNamed(call.name);
   if (reduction === null) return null;
   const given = call.arguments.find(({ name }) => name === null || name === "values");
   const updates = isGet ? null : (given?.value ?? null);
-  return withRemark(
-    subscript(names, { ...at, updates, reduction }),
-    "JAX ignores an index out of range without an error; the page reports the index.",
-  );
+  const mode = call.arguments.find(({ name }) => name === "mode")?.value;
+  const remark =
+    mode?.kind === "word"
+      ? modeRemark(mode.text)
+      : "JAX ignores an index out of range without an error; the page reports the index.";
+  return withRemark(subscript(names, { ...at, updates, reduction }), remark);
 }

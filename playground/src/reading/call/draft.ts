@@ -15,6 +15,9 @@ export interface Draft {
   readonly remarks?: readonly string[];
 }
 
+export const withRemark = (draft: Draft | null, remark: string): Draft | null =>
+  draft && { ...draft, remarks: [...(draft.remarks ?? []), remark] };
+
 /** What a call reads. */
 export interface Reads {
   readonly data: Arr;
@@ -108,7 +111,9 @@ export function slices(given: Writes): Draft {
   if (reduction === "none") {
     const shape = [...data.shape.slice(0, axis), ...indices.shape, ...data.shape.slice(axis + 1)];
     const inputs = { data, indices, updates: grownTo(updates, shape), axis: axisInput(axis) };
-    return { domain: "openvino", op: "ScatterUpdate", attributes: {}, inputs };
+    const op = "ScatterUpdate";
+    const remarks = [shownInstead("does not have a scatter of slices along another axis", op)];
+    return { domain: "openvino", op, attributes: {}, inputs, remarks };
   }
   const full = indices.shape.length === 1 ? alongAxis(indices, axis, data.shape) : indices;
   const grown = grownTo(updates, full.shape);
@@ -123,7 +128,8 @@ export function gather({ data, indices, axis, batchDims = 0 }: Reads): Draft {
   }
   const inputs = { data, indices, axis: axisInput(axis) };
   const attributes = { batch_dims: String(batchDims) };
-  return { domain: "openvino", op: "Gather", attributes, inputs };
+  const remarks = [shownInstead("does not have batches in Gather", "Gather")];
+  return { domain: "openvino", op: "Gather", attributes, inputs, remarks };
 }
 
 export function gatherElements({ data, indices, axis }: Reads): Draft {

@@ -12,6 +12,7 @@ import {
   gatherND,
   slices,
   tuples,
+  withRemark,
   type Draft,
   type Writes,
 } from "./draft.ts";
@@ -35,6 +36,9 @@ function segments(given: Bound): Draft {
   const data = filledWith(updates, [Math.max(0, count), ...updates.shape.slice(1)], "0");
   return slices({ data, indices, updates, axis: 0, reduction: "add" });
 }
+
+/** Drafts `F.embedding`, a gather of rows. */
+const embedding = ({ data, indices }: Bound): Draft => gather({ data, indices, axis: 0 });
 
 /** Drafts a scatter by one array of indices, or by a tuple of arrays, one for each axis. */
 const indexed = (given: Bound): Draft | null =>
@@ -81,6 +85,7 @@ const FORMS: readonly Form[] = [
   ["torch", "gather", "input:data, dim:axis, index:indices, sparse_grad", gatherElements],
   ["torch", "take_along_dim", "input:data, indices, dim:axis", gatherElements],
   ["torch", "index_select", "input:data, dim:axis, index:indices", gather],
+  ["torch", "F.embedding functional.embedding", "input:indices, weight:data, padding_idx, sparse", embedding],
   ["torch", "index_add index_copy", "input:data, dim:axis, index:indices, source|tensor:updates, alpha", slices],
   ["torch", "index_fill", "input:data, dim:axis, index:indices, value:updates", slices],
   ["torch", "index_put", "input:data, indices, values:updates, accumulate", indexed],
@@ -97,6 +102,29 @@ const FORMS: readonly Form[] = [
   ["jax", "ops.segment_sum", "data:updates, segment_ids:indices, num_segments, indices_are_sorted", segments],
 ];
 
+/** What libraries do with a negative index that is not counted from the end, as measured with each of them. */
+const NEGATIVE: Readonly<Record<string, string | undefined>> = Object.assign(Object.create(null), {
+  torch: "PyTorch refuses a negative index here; ONNX counts it from the end.",
+  tf: "TensorFlow refuses a negative index here; ONNX counts it from the end.",
+});
+const SEGMENT = "A negative segment is left out there; the page counts it from the end.";
+/** Functions that count a negative index from the end. */
+const COUNTS = /^(?:index_put|index_fill|take_along_dim)$/;
+
+/** Adds what the page and the library do in different ways. */
+function withDifferences(draft: Draft, library: string, given: Bound): Draft | null {
+  const isNegative = draft.inputs.indices?.values.some((index) => index.startsWith("-")) === true;
+  const negative = given.name.includes("segment") ? SEGMENT : NEGATIVE[library];
+  const differences = [
+    isNegative && negative !== undefined && !COUNTS.test(given.name) ? negative : "",
+    given.has("mode") && given.word("mode") !== "raise" ? modeRemark(given.word("mode")) : "",
+  ];
+  return differences.filter((one) => one !== "").reduce<Draft | null>(withRemark, draft);
+}
+
+export const modeRemark = (mode: string): string =>
+  `The mode ${mode} is not applied: an index out of range is reported, and a negative one counts from the end.`;
+
 const isMethod = ([library, names]: Form): boolean => library === "torch" || names === "take";
 
 /**
@@ -111,15 +139,17 @@ export function libraryCall(
 ): Draft | null {
   // JAX has NumPy's functions.
   const libraries = library === "jax" ? ["jax", "numpy"] : [library];
-  const own = FORMS.filter((form) =>
+  const forms = FORMS.filter((form) =>
     library === null ? isMethod(form) : libraries.includes(form[0]),
   );
   const path = call.name.replace(/(?<=\w)_$/, "").split(".");
   for (const name of [path.slice(-2).join("."), path[path.length - 1]]) {
-    const found = own.find(([, all]) => all.split(" ").includes(name));
+    const found = forms.find(([, all]) => all.split(" ").includes(name));
     if (found === undefined) continue;
-    const [, , parameters, draft] = found;
-    return draft(new Bound(names, call, name, parameters, given));
+    const [own, , parameters, draft] = found;
+    const bound = new Bound(names, call, name, parameters, given);
+    const drafted = draft(bound);
+    return drafted && withDifferences(drafted, own, bound);
   }
   return null;
 }

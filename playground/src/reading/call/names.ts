@@ -13,6 +13,8 @@ const LIBRARIES: Readonly<Record<string, string | undefined>> = Object.assign(Ob
   jnp: "jax",
   jax: "jax",
   torch: "torch",
+  F: "torch",
+  nn: "torch",
   tf: "tf",
   tensorflow: "tf",
 });

@@ -5,7 +5,7 @@
 
 import { TensorError } from "ndscatter";
 import type { State } from "../../values/state.ts";
-import { Reader, type Statement, type Value } from "../literals.ts";
+import { Reader, type Call, type Statement, type Value } from "../literals.ts";
 import type { NamedTensor } from "../named.ts";
 import { LONGEST } from "../paste.ts";
 import { draftOf } from "./calls.ts";
@@ -35,12 +35,22 @@ export function readCall(text: string): {
   for (const statement of reader.statements().map(shown)) {
     const { target, sign, value } = statement;
     if (target?.kind === "word" && sign === "=" && isLiteral(value)) names.set(target.text, value);
+    else if (target === null && isObject(value))
+      for (const one of value.arguments) names.set(one.name ?? "", one.value);
     else if (target === null && isLiteral(value)) nameless.push(value);
     // A name alone is a line that shows the name's value.
     else if (target !== null || value.kind !== "word") calls.push(statement);
   }
   const [first, second] = calls;
-  if (second !== undefined) throw names.wrong("a second call, and only one is read", second.start);
+  if (second !== undefined) {
+    // A line that makes an array is not a call that the page shows.
+    const other = calls.find((one) => draftOf(names, one) === null);
+    const sentence =
+      other === undefined
+        ? "a second call, and only one is read"
+        : `${titleOf(text, other, SHORT)} is not supported here: print the array, and paste what is printed`;
+    throw names.wrong(sentence, (other ?? second).start);
+  }
   if (first !== undefined) return { call: callIn(text, names, first), tensors: [] };
   const tensors = [
     ...[...names.values].map(([name, value]) => ({ name, input: names.array(value) })),
@@ -65,16 +75,28 @@ function shown(statement: Statement): Statement {
   return inner === undefined ? statement : shown({ ...statement, value: inner });
 }
 
+/** Checks for an object literal whose entries have names. */
+const isObject = (value: Value): value is Call =>
+  value.kind === "call" && value.name === "" && value.self === null;
+
+/** The lengths of titles in a sentence and of a call's title. */
+const SHORT = 40;
+const LONG = 80;
+
+/** Returns the statement's text in one line, truncated to a length. */
+function titleOf(text: string, { start, end }: Pick<Statement, "start" | "end">, most: number) {
+  const line = text.slice(start, end).trim().replaceAll(/\s+/g, " ");
+  return line.length > most ? `${line.slice(0, most - 1)}…` : line;
+}
+
 function callIn(text: string, names: Names, statement: Statement): ReadCall {
   const { value, start, end, target } = statement;
   const draft = draftOf(names, statement);
-  const from = target?.kind === "index" ? start : value.start;
-  const title = text
-    .slice(from, Math.min(end, from + 80))
-    .trim()
-    .replaceAll(/\s+/g, " ");
-  if (draft === null) throw names.wrong(`${title.slice(0, 40)} is not a call that is read`, from);
+  const from = { start: target?.kind === "index" ? start : value.start, end };
+  const wrong = (what: string): TensorError =>
+    names.wrong(`${titleOf(text, from, SHORT)} ${what}`, from.start);
+  if (draft === null) throw wrong("is not a call that is read");
   const found = stateOf(draft);
-  if (found === null) throw names.wrong(`${title.slice(0, 40)} needs more arrays`, from);
-  return { title, ...found };
+  if (found === null) throw wrong("needs more arrays");
+  return { title: titleOf(text, from, LONG), ...found };
 }

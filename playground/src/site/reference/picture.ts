@@ -3,21 +3,10 @@
  * written for each of the two themes.
  */
 
-import { printShape } from "ndscatter/operators";
-import { inputView } from "../../cells/input-view.ts";
-import { NOTHING_SAID } from "../../cells/cells.ts";
-import { tintsOf } from "../../cells/targets.ts";
-import { hitsOf, outputCells, viewOf, type Picture } from "../../cells/view.ts";
-import { sortFaults } from "../../document/faults.ts";
-import { titleOf } from "../../document/title-of.ts";
+import { viewOf } from "../../cells/view.ts";
 import type { Preset } from "../../examples/preset.ts";
-import { layOut } from "../../stage/arrange.ts";
-import type { Layout } from "../../stage/layout.ts";
-import { axisOf, placedOf } from "../../stage/placed.ts";
-import { verbOf, wiringOf } from "../../stage/wiring.ts";
 import { sizeOf } from "../../values/shape.ts";
-import type { State } from "../../values/state.ts";
-import { sentencesOf, type Scene } from "../../writing/scene.ts";
+import { sceneOfCall } from "../../writing/scene.ts";
 import { toSVG } from "../../writing/svg.ts";
 import type { Example } from "./calls.ts";
 
@@ -30,10 +19,6 @@ export interface Drawn {
   readonly files: readonly { readonly name: string; readonly text: string }[];
 }
 
-/** The size of the picture. A desktop's text column is at least as wide; on a phone, the picture scrolls separately. */
-const ROOM = { width: 760, height: 320, isNarrow: false, least: 22, isFrame: false, bar: 0 };
-const WIDEST = 1560;
-
 /** The maximum number of elements in a picture that is understood at a glance. */
 const MOST_ELEMENTS = 40;
 
@@ -45,7 +30,7 @@ export function pictureOf(name: string, examples: readonly Example[]): Drawn | n
   const right = examples.filter(({ explained }) => explained.faults.length === 0);
   const fit = right.find((one) => sizeOfCall(one) >= 6 && sizeOfCall(one) <= MOST_ELEMENTS);
   const example = fit ?? right[0];
-  const scene = example === undefined ? null : sceneOfState(example.preset.state);
+  const scene = example === undefined ? null : sceneOfCall(viewOf(example.preset.state));
   if (scene === null) return null;
   const files = (["light", "dark"] as const).map((theme) => ({
     name: `${name}-${theme}.svg`,
@@ -58,55 +43,3 @@ export function pictureOf(name: string, examples: readonly Example[]): Drawn | n
 /** Returns the size of the largest tensor. */
 const sizeOfCall = ({ preset }: Example): number =>
   Math.max(...preset.state.inputs.map((one) => sizeOf(one?.shape ?? [])));
-
-/** Returns the scene of a state; null for an invalid call. */
-export function sceneOfState(state: State): Scene | null {
-  const { picture } = viewOf(state);
-  if (picture === null) return null;
-  const { explanation, output, links } = picture;
-  const { version } = explanation;
-  if (version === null) return null;
-  const faults = sortFaults([]);
-  const inputs = state.inputs.map((_, at) => inputView(picture, false, state, at, faults));
-  const layout = layoutOf(picture);
-  const result = {
-    ...NOTHING_SAID,
-    ...outputCells(
-      picture,
-      tintsOf(links, picture.targets, "output", output.size),
-      hitsOf(links, "output", output.size),
-      links.count,
-      null,
-    ),
-  };
-  return {
-    title: titleOf({ ...state, opset: version.sinceVersion }),
-    sentences: sentencesOf(picture),
-    layout,
-    lanes: layout.lanes.map(({ id, shape }) => ({
-      type: `${id === "output" ? output.dtype : (state.inputs[id]?.dtype ?? "")} ${printShape(shape)}`,
-      cells: id === "output" ? result : inputs[id].cells,
-      corner: { row: 0, column: 0 },
-    })),
-    wiring: wiringOf(picture, layout, []),
-    verb: verbOf(picture),
-  };
-}
-
-/** Places the tables side by side; the picture is widened until they fit. */
-function layoutOf(picture: Picture): Layout {
-  const { state, output, printed, explanation } = picture;
-  const { version } = explanation;
-  const digits = [...state.inputs.map((text) => widest(text?.values ?? [])), widest(printed.texts)];
-  const tensors = placedOf(state, version, output.shape, digits);
-  const call = { op: state.op, axis: axisOf(state, version), tensors };
-  let { width } = ROOM;
-  for (;;) {
-    const layout = layOut(call, { ...ROOM, width });
-    if (layout.tiers.length === 1 || width > WIDEST) return layout;
-    width += 100;
-  }
-}
-
-const widest = (texts: readonly string[]): number =>
-  texts.reduce((most, { length }) => Math.max(most, length), 1) + 2;
