@@ -149,7 +149,8 @@ function made(call: Call, wrong: Wrong): Block {
   const filled = FILLS.exec(name)?.[1];
   if (filled !== undefined) return filledOf(call, filled === "zeros" ? "0." : "1.", wrong);
   const given = argumentsOf(call, wrong);
-  const [first, second] = given.values;
+  const [first, second, third] = given.values;
+  if (third !== undefined) throw wrong("the call has too many arguments", third.start);
   if (first === undefined) throw wrong("expected a value", start);
   const own = WRAPS.test(name) ? undefined : typeOfCall(name);
   const block = blockOf(first, wrong);
@@ -182,13 +183,12 @@ function argumentsOf({ arguments: all, start }: Call, wrong: Wrong): Given {
       const dtype = value.kind === "word" ? dtypeNamed(value.text) : null;
       if (dtype === null) throw wrong("expected a data type", value.start);
       found.dtype = dtype;
-    } else if (name === "shape" || name === "size") found.shape = value;
+    } else if (name === "shape" || name === "size" || name === "newshape") found.shape = value;
     else if (name === null) values.push(value);
     else if (!IDLE.test(name)) {
       throw wrong(`the argument ${name.slice(0, 40)} is not supported here`, start);
     }
   }
-  if (values.length > 2) throw wrong("the call has too many arguments", values[2].start);
   // In tensor("int32", [2], [1, 2]), the shape comes before the list.
   const isShapeFirst = values.length === 2 && isType(all[0]);
   return {
@@ -240,18 +240,10 @@ function reshaped(block: Block, call: Call, wrong: Wrong): Block {
   throw wrong(`${count} elements do not have the shape that ${call.name} gives`, call.start);
 }
 
-/** Returns a call's values, and the data type that it names. */
-function typedValues(call: Call, wrong: Wrong): { values: Value[]; dtype: DType | undefined } {
-  const values: Value[] = [];
-  let dtype: DType | undefined;
-  for (const { name, value } of call.arguments) {
-    const type = value.kind === "word" ? dtypeNamed(value.text) : null;
-    if (type !== null) dtype = type;
-    else if (name === null || /^(?:shape|size|newshape)$/.test(name)) values.push(value);
-    else if (!IDLE.test(name))
-      throw wrong(`the argument ${name.slice(0, 40)} is not supported here`, call.start);
-  }
-  return { values, dtype };
+/** Returns a call's values, of which a shape with a name comes first, and the data type that it names. */
+function typedValues(call: Call, wrong: Wrong): Pick<Given, "values" | "dtype"> {
+  const { values, dtype, shape } = argumentsOf(call, wrong);
+  return { values: shape === undefined ? values : [shape, ...values], dtype };
 }
 
 /** Returns the sizes in a list such as `(4, 3)`. */

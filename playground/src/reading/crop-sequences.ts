@@ -84,6 +84,7 @@ export function ofSequences(
  */
 const fits = (data: Tensor, updates: Tensor, axis: number): boolean =>
   axis > 0 &&
+  axis < data.shape.length &&
   updates.size > 0 &&
   updates.shape.length === data.shape.length &&
   updates.shape.every((dim, d) => (d === axis ? dim <= data.shape[d] : dim === data.shape[d]));

@@ -4,7 +4,7 @@
  * renumbered. All batches that remain keep the same rows of indices.
  */
 
-import type { Tensor } from "ndscatter";
+import type { OperatorVersion, Tensor } from "ndscatter";
 import { roleOf, resolve } from "ndscatter/operators";
 import { attempt } from "../values/attempt.ts";
 import { MOST_ELEMENTS } from "../values/limits.ts";
@@ -37,6 +37,10 @@ export interface Cropped {
   readonly remarks: readonly string[];
 }
 
+/** Counts a negative number from the end of an input's axes. */
+const fromEnd = (value: number, input: Tensor | undefined): number =>
+  value < 0 ? value + (input?.shape.length ?? 0) : value;
+
 /**
  * `tensors` are in the order of the version's inputs; an input keeps its tensor if the entry is null. `at` is a cell of
  * the output that the crop should contain; calls of TensorScatter ignore it. Returns null for an operator
@@ -48,37 +52,33 @@ export function cropOf(
   at: readonly number[] | null = null,
 ): Cropped | null {
   const version = resolve(state);
-  const byRole: Tensors = {};
-  for (const [position, schema] of version.inputs.entries()) {
-    const one = tensors[position];
-    if (one != null) byRole[roleOf(schema)] = one;
-  }
-  const { op, attributes } = state;
+  const roles = version.inputs.map(roleOf);
+  const byRole: Tensors = Object.fromEntries(
+    roles.flatMap((role, position) => (tensors[position] ? [[role, tensors[position]]] : [])),
+  );
+  const { attributes } = state;
   const settingOf = (name: string): string => attributes[name] ?? defaultText(version, name) ?? "";
-  const written = Number(byRole.axis === undefined ? settingOf("axis") : byRole.axis.data[0]);
-  const axis = written < 0 ? written + (byRole.data?.shape.length ?? 0) : written;
-  const given = Number(settingOf("batch_dims"));
-  const batchDims = given < 0 ? given + (byRole.indices?.shape.length ?? 0) : given;
+  const axis = fromEnd(Number(byRole.axis?.data[0] ?? settingOf("axis")), byRole.data);
+  const written = Number(settingOf("batch_dims"));
+  const batchDims = fromEnd(written, byRole.indices);
   const found = attempt(() => {
-    if (op === "TensorScatter") return ofSequences(byRole, axis, settingOf("mode") === "circular");
     const { data, indices, updates } = byRole;
+    if (version.indexForm === "sequences")
+      return ofSequences(byRole, axis, settingOf("mode") === "circular");
     if (data === undefined || indices === undefined) return null;
-    const batchesOf = ({ shape }: Tensor): string => String(shape.slice(0, batchDims));
-    if (batchesOf(data) !== batchesOf(indices)) return null;
-    const layout = LAYOUTS[op]?.(indices.shape, axis, batchDims) ?? null;
-    return layout === null ? null : partOf({ data, indices, updates, layout }, at);
+    const layout = layoutOf(version, data.shape, indices.shape, axis, batchDims);
+    return layout && partOf({ data, indices, updates, ...layout }, at);
   });
   if (found === null || "error" in found) return null;
-  const inputs = version.inputs.map((schema, position) => {
+  const inputs = roles.map((role, position) => {
     // The axis input is not cropped.
-    const { [roleOf(schema)]: one } = { axis: byRole.axis, ...found.tensors };
+    const { [role]: one } = { axis: byRole.axis, ...found.tensors };
     if (one === undefined) return state.inputs[position] ?? null;
-    return roleOf(schema) === "data" && found.rows !== undefined
-      ? { ...textOf(one), rows: found.rows }
-      : textOf(one);
+    const text = textOf(one);
+    return role === "data" && found.rows !== undefined ? { ...text, rows: found.rows } : text;
   });
   // A negative batch_dims would be wrong in the crop, where all rows of indices form a single axis.
-  const settled = given < 0 ? { ...attributes, batch_dims: String(batchDims) } : attributes;
+  const settled = written < 0 ? { ...attributes, batch_dims: String(batchDims) } : attributes;
   return { state: { ...state, attributes: settled, inputs }, remarks: found.remarks };
 }
 
@@ -98,83 +98,71 @@ interface Layout {
   readonly most: readonly [shared: number, other: number];
 }
 
-type LayoutOf = (indices: readonly number[], axis: number, batchDims: number) => Layout | null;
-
-/** Joins all axes behind the batches into one axis. */
-function batched(tuples: readonly number[], batchDims: number, what: string) {
-  return {
-    grid: [...tuples.slice(0, batchDims), sizeOf(tuples.slice(batchDims))],
-    shared: first(batchDims, batchDims),
-    most: [
-      batchDims === 1 ? 4 : batchDims === 2 ? 3 : 2,
-      batchDims === 0 ? MOST_TUPLES : MOST_ROWS,
-    ],
-    what: batchDims === 0 ? what : `${what} in all batches`,
-  } as const;
-}
-
 /** The maximum number of index tuples without batches, and of rows of indices in each batch. */
 const MOST_TUPLES = 24;
 const MOST_ROWS = 8;
 /** The maximum number of elements along the axis that single elements address. */
 const MOST_ALONG = 12;
 
-const ofTuples: LayoutOf = (indices, _, batchDims) => {
-  const k = indices.at(-1) ?? 0;
-  if (k === 0 || indices.length <= batchDims) return null;
+/** Returns the layout of a call, or null if the call has no crop. */
+function layoutOf(
+  { indexForm, inputs }: OperatorVersion,
+  data: readonly number[],
+  shape: readonly number[],
+  axis: number,
+  batchDims: number,
+): Layout | null {
+  if (indexForm === "elements") {
+    const shared = first(shape.length, shape.length).filter((d) => d !== axis);
+    if (axis >= data.length || shared.some((d) => !(shape[d] <= data[d]))) return null;
+    const most = [across(shape.length - 1), MOST_ALONG] as const;
+    return { grid: shape, k: 1, what: "indices", hasTuples: false, axis, shared, most };
+  }
+  const hasTuples = indexForm === "tuples";
+  const k = hasTuples ? (shape.at(-1) ?? 0) : 1;
+  const places = hasTuples ? shape.slice(0, -1) : shape;
+  const start = hasTuples ? batchDims : axis;
+  const isOther =
+    String(data.slice(0, batchDims)) !== String(places.slice(0, batchDims)) ||
+    (!hasTuples && inputs.some((one) => roleOf(one) === "updates"));
+  if (k === 0 || start < batchDims || start + k > data.length || isOther) return null;
+  const what = hasTuples ? "index tuples" : "indices";
   return {
-    ...batched(indices.slice(0, -1), batchDims, "index tuples"),
+    // All axes behind the batches are joined.
+    grid: [...places.slice(0, batchDims), sizeOf(places.slice(batchDims))],
     k,
-    hasTuples: true,
-    axis: batchDims,
+    what: batchDims === 0 ? what : `${what} in all batches`,
+    hasTuples,
+    axis: start,
+    shared: first(batchDims, batchDims),
+    most: [Math.max(2, 5 - batchDims), batchDims === 0 ? MOST_TUPLES : MOST_ROWS],
   };
-};
-
-const ofSlices: LayoutOf = (indices, axis, batchDims) =>
-  axis < batchDims || indices.length < batchDims
-    ? null
-    : { ...batched(indices, batchDims, "indices"), k: 1, hasTuples: false, axis };
-
-const ofElements: LayoutOf = (indices, axis) => ({
-  grid: indices,
-  k: 1,
-  what: "indices",
-  hasTuples: false,
-  axis,
-  shared: indices.flatMap((_, d) => (d === axis ? [] : [d])),
-  most: [across(indices.length - 1), MOST_ALONG],
-});
-
-const LAYOUTS: Readonly<Record<string, LayoutOf | undefined>> = {
-  ScatterND: ofTuples,
-  ScatterNDUpdate: ofTuples,
-  GatherND: ofTuples,
-  ScatterElements: ofElements,
-  ScatterElementsUpdate: ofElements,
-  Scatter: ofElements,
-  GatherElements: ofElements,
-  Gather: ofSlices,
-};
+}
 
 /** A call of any size. Gathers have no updates. */
-interface Whole {
+interface Whole extends Layout {
   readonly data: Tensor;
   readonly indices: Tensor;
   readonly updates: Tensor | undefined;
-  readonly layout: Layout;
 }
 
-function partOf(whole: Whole, at: readonly number[] | null): Part | null {
-  const { data, updates, layout } = whole;
-  const { grid, k, axis, shared } = layout;
-  const isLike = shared.every((d) => grid[d] <= data.shape[d]);
-  if (!isLike || axis + k > data.shape.length) return null;
+function partOf(whole: Whole, at: readonly number[] | null): Part {
+  const { grid, shared, updates, what } = whole;
   const cell = at && (updates === undefined ? readBy(at, whole) : { at, position: -1 });
   const found = censusOf(whole, cell);
-  for (let [along, most] = layout.most; ; most = Math.floor(most / 2)) {
-    const part = croppedTo(keptOf(found, grid, shared, [along, most]), whole, cell?.at ?? []);
+  const bad = outOfRange(found.bad, sizeOf(grid), what);
+  const targets = `${found.shared.length.toLocaleString("en")} share a target`;
+  const counts = `${updates === undefined ? bad : `${bad} and ${targets}`}; these come first.`;
+  // Rows and columns with errors or shared targets are chosen first, then the first other rows and columns.
+  const order = [found.wanted, found.bad, found.shared].flatMap((list) => list.slice(0, 400));
+  for (let [along, most] = whole.most; ; most = Math.floor(most / 2)) {
+    const kept =
+      grid.length === 1 && shared.length === 0
+        ? [chosen(found, most)]
+        : gridAround(order, grid, (d) => (shared.includes(d) ? along : most));
+    const part = croppedTo(kept, whole, cell?.at ?? []);
     if (most === 1 || part.tensors.data.size <= MOST_ELEMENTS) {
-      return { ...part, remarks: [countsOf(found, whole), ...part.remarks] };
+      return { ...part, remarks: [counts, ...part.remarks] };
     }
   }
 }
@@ -186,14 +174,14 @@ interface Cell {
 }
 
 /** Finds the tuple that reads a cell of the output. The tuple's own coordinates in data depend on its indices. */
-function readBy(at: readonly number[], { data, indices, layout }: Whole): Cell {
-  const { grid, k, hasTuples, axis, shared } = layout;
-  const isLike = at.length === grid.length && grid.length === data.shape.length;
-  if (isLike)
+function readBy(at: readonly number[], whole: Whole): Cell {
+  const { data, indices, grid, k, hasTuples, axis, shared } = whole;
+  if (at.length === grid.length && grid.length === data.shape.length) {
     return {
       at: at.map((one, d) => (d === axis ? undefined : one)),
       position: positionOf(at, grid),
     };
+  }
   const batches = shared.length;
   const own = indices.shape.slice(batches, hasTuples ? -1 : undefined);
   const position = positionOf(at.slice(axis, axis + own.length), own);
@@ -206,19 +194,19 @@ function readBy(at: readonly number[], { data, indices, layout }: Whole): Cell {
 }
 
 /** Groups the tuples. Several reads of one element are valid, so only scatters have shared targets. */
-function censusOf({ data, indices, updates, layout }: Whole, cell: Cell | null): Census {
-  const { grid, k, axis, shared } = layout;
+function censusOf(whole: Whole, cell: Cell | null): Census {
+  const { data, indices, updates, grid, k, axis, shared } = whole;
   const isScatter = updates !== undefined;
   const strides = grid.map((_, d) => sizeOf(grid.slice(d + 1)));
+  const isAddressed = (d: number): boolean => d >= axis && d < axis + k;
   const axes = data.shape.flatMap((size, d) =>
-    shared.includes(d) || (d >= axis && d < axis + k) ? [{ size, d }] : [],
+    shared.includes(d) || isAddressed(d) ? [{ size, d }] : [],
   );
   const wanted = axes.reduce((target, { size, d }) => target * size + (cell?.at[d] ?? 0), 0);
   const targetOf = (position: number): number => {
     let target = 0;
     for (const { size, d } of axes) {
-      const isAddressed = d >= axis && d < axis + k;
-      const index = isAddressed
+      const index = isAddressed(d)
         ? numberAt(indices, position * k + d - axis)
         : Math.floor(position / strides[d]) % grid[d];
       if (index < -size || index >= size) return -1;
@@ -226,33 +214,13 @@ function censusOf({ data, indices, updates, layout }: Whole, cell: Cell | null):
     }
     return isScatter ? target : position;
   };
-  return census(
-    sizeOf(grid),
-    targetOf,
-    (position, target) =>
-      cell !== null && (isScatter ? target === wanted : position === cell.position),
-  );
+  const isWanted = (position: number, target: number): boolean =>
+    cell !== null && (isScatter ? target === wanted : position === cell.position);
+  return census(sizeOf(grid), targetOf, isWanted);
 }
 
-/** Returns the coordinates to keep along each axis of the grid. */
-function keptOf(
-  found: Census,
-  grid: readonly number[],
-  shared: readonly number[],
-  [along, most]: Layout["most"],
-): readonly (readonly number[])[] {
-  if (grid.length === 1 && shared.length === 0) return [chosen(found, most)];
-  // Rows and columns with errors or shared targets are chosen first, then the first other rows and columns.
-  const order = [found.wanted, found.bad, found.shared].flatMap((list) => list.slice(0, 400));
-  return gridAround(order, grid, (d) => (shared.includes(d) ? along : most));
-}
-
-function croppedTo(
-  kept: readonly (readonly number[])[],
-  { data, indices, updates, layout }: Whole,
-  at: Cell["at"],
-) {
-  const { grid, k, hasTuples, axis, shared } = layout;
+function croppedTo(kept: readonly (readonly number[])[], whole: Whole, at: Cell["at"]) {
+  const { data, indices, updates, grid, k, hasTuples, axis, shared } = whole;
   const part = taken(reshaped(indices, [...grid, k]), [...kept, null]);
   const values = first(part.size, part.size).map((position) => numberAt(part, position));
   const axes = first(k, k).map(
@@ -285,10 +253,4 @@ function croppedTo(
       one === undefined ? [] : remarkOn("data", d, one, data.shape[d]),
     ),
   };
-}
-
-function countsOf(found: Census, { updates, layout: { grid, what } }: Whole): string {
-  const targets = `${found.shared.length.toLocaleString("en")} share a target`;
-  const bad = outOfRange(found.bad, sizeOf(grid), what);
-  return `${updates === undefined ? bad : `${bad} and ${targets}`}; these come first.`;
 }

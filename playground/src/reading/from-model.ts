@@ -4,7 +4,7 @@
  * runtime's output `runtime.0.npy` if the runtime succeeded.
  */
 
-import { explain, type DType, type OperatorVersion, type TensorType } from "ndscatter";
+import type { OperatorVersion, TensorType } from "ndscatter";
 import { roleOf, resolve } from "ndscatter/operators";
 import type { Model, NodeIndex, Place, PlacedNode } from "ndscatter/onnx";
 import { BIN, lastOf, MODEL, ONNX, TENSOR } from "./file-kinds.ts";
@@ -14,7 +14,7 @@ import type { Choice, Content, Refusal } from "./offer.ts";
 import { textsIn, type NamedFile } from "./tensor-files.ts";
 import { printNames } from "../values/names.ts";
 import { checkShape } from "../values/limits.ts";
-import { readState } from "../document/read-state.ts";
+import { fitted } from "../document/with-operator.ts";
 import type { State, TensorText } from "../values/state.ts";
 import { textOf, zerosText } from "../values/tensor-text.ts";
 import { attempt } from "../values/attempt.ts";
@@ -181,10 +181,14 @@ function stateOf(
     if ("error" in value) remarks.push(`${schema.name} cannot be read: ${value.error}`);
     else if (value.value !== null) return value.value;
     unknown.push(position);
-    return standIn(typeOf(place, name, known.types), version, position);
+    return standIn(typeOf(place, name, known.types), version, schema);
   });
   const { domain, name: op, sinceVersion: opset } = version;
-  const fitting = withFittingUpdates({ domain, op, opset, attributes, inputs }, version, unknown);
+  const bare = { domain, op, opset, attributes, inputs };
+  // Placeholder updates get the shape that follows from data and indices.
+  const isOpen = unknown.includes(rolePosition(version, "updates"));
+  const added = isOpen ? fitted(bare) : null;
+  const fitting = added?.role === "updates" ? added.state : bare;
   const filled = isOnly ? withTensors(fitting, known.given, unknown) : null;
   const { state, open } = filled ?? { state: fitting, open: unknown };
   if (open.length > 0) remarks.push(zerosRemark(open.map((at) => version.inputs[at].name)));
@@ -226,23 +230,26 @@ function zerosRemark(names: readonly string[]): string {
   return `The model has no values for ${printNames(names)}, so ${are} zeros here. To see the real call, open the model together with .npy files of the node's inputs.`;
 }
 
+/** Returns a graph and the graphs around it. */
+const around = (place: Place | null): Place[] =>
+  place === null ? [] : [place, ...around(place.outer)];
+
 /** Returns the tensor with this name if it is a model constant; null if it is an input or a computed value. */
 function constantOf(place: Place, name: string, { index, runNode }: Known): TensorText | null {
-  for (let at: Place | null = place; at !== null; at = at.outer) {
-    const { constants, nodes, inputs } = at.graph;
-    const constant = constants.find((one) => one.name === name);
+  for (const { graph } of around(place)) {
+    const constant = graph.constants.find((one) => one.name === name);
     if (constant !== undefined) {
       // The shape is checked before the constant is read, because a large constant takes memory.
       checkShape(constant.shape, name);
       return textOf(constant.read(), name);
     }
-    const maker = nodes.find(({ outputs }) => outputs.includes(name));
+    const maker = graph.nodes.find(({ outputs }) => outputs.includes(name));
     if (maker !== undefined) {
       // A node that copies a computed value cannot be evaluated here.
       const made = INLINE.has(maker.op) ? attempt(() => runNode(index, maker, {})) : null;
       return made === null || "error" in made ? null : textOf(made[name], name);
     }
-    if (inputs.some((one) => one.name === name)) return null;
+    if (graph.inputs.some((one) => one.name === name)) return null;
   }
   return null;
 }
@@ -251,47 +258,22 @@ function constantOf(place: Place, name: string, { index, runNode }: Known): Tens
 const INLINE: ReadonlySet<string> = new Set(["Constant", "Identity", "Convert"]);
 
 /** Returns the known type of a value in a graph or an enclosing graph. */
-function typeOf(place: Place, name: string, types: Known["types"]): TensorType | null {
-  for (let at: Place | null = place; at !== null; at = at.outer) {
-    const type = types.get([...at.path, name].join(" / "));
-    if (type !== undefined) return type;
-  }
-  return null;
-}
+const typeOf = (place: Place, name: string, types: Known["types"]): TensorType | null =>
+  around(place)
+    .map(({ path }) => types.get([...path, name].join(" / ")))
+    .find((type) => type !== undefined) ?? null;
 
 /** Returns zeros of a type. Each unknown dimension becomes 2. */
-function standIn(type: TensorType | null, version: OperatorVersion, position: number): TensorText {
-  const schema = version.inputs[position];
-  const dtype: DType = type?.dtype ?? firstType(version, position);
+function standIn(
+  type: TensorType | null,
+  version: OperatorVersion,
+  schema: OperatorVersion["inputs"][number],
+): TensorText {
+  const types = dtypesOf(version, schema);
+  const usual = types.find((one) => one === "float32" || one === "int64") ?? types[0];
   const shape = (type?.shape ?? (roleOf(schema) === "axis" ? [] : [2, 2])).map((dim) =>
     typeof dim === "number" ? dim : 2,
   );
   checkShape(shape, schema.name);
-  return zerosText(dtype, shape);
-}
-
-const firstType = (version: OperatorVersion, position: number): DType => {
-  const types = dtypesOf(version, version.inputs[position]);
-  return types.find((one) => one === "float32" || one === "int64") ?? types[0];
-};
-
-/** Gives placeholder updates the shape that follows from data and indices. */
-function withFittingUpdates(
-  state: State,
-  version: OperatorVersion,
-  unknown: readonly number[],
-): State {
-  const position = rolePosition(version, "updates");
-  const updates = state.inputs[position];
-  if (!unknown.includes(position) || updates === undefined || updates === null) return state;
-  const { node, inputs } = readState(state);
-  const derived = explain(node, inputs).shapes.find(
-    ({ of }) => of === version.inputs[position].name,
-  );
-  if (derived === undefined || derived.fits) return state;
-  checkShape(derived.expected, version.inputs[position].name);
-  return {
-    ...state,
-    inputs: state.inputs.with(position, zerosText(updates.dtype, derived.expected)),
-  };
+  return zerosText(type?.dtype ?? usual, shape);
 }

@@ -1,8 +1,9 @@
 /** Assigns named tensors to operator inputs by name, data type and shape. */
 
-import { infer, type DType, type OperatorVersion, type Role } from "ndscatter";
+import { infer, type DType, type NodeSpec, type OperatorVersion, type Role } from "ndscatter";
 import { printShape, resolve, roleOf } from "ndscatter/operators";
 import { withDType } from "../document/edit.ts";
+import { readState } from "../document/read-state.ts";
 import { withOperator } from "../document/with-operator.ts";
 import { attempt } from "../values/attempt.ts";
 import { printNames } from "../values/names.ts";
@@ -155,24 +156,10 @@ export function unusedRemarks(
   );
 }
 
-function fits(version: OperatorVersion, state: State): boolean {
-  const required = version.attributes
-    .filter((one) => one.default === undefined)
-    .map(({ name }) => [name, 0]);
-  const attributes = Object.fromEntries(
-    Object.entries(state.attributes).map(([name, text]) => [
-      name,
-      /^-?\d+$/.test(text) ? Number(text) : text,
-    ]),
-  );
-  const node = {
-    domain: version.domain,
-    op: version.name,
-    opset: version.sinceVersion,
-    attributes: { ...Object.fromEntries(required), ...attributes },
-  };
-  const dtypes = acceptedTypes(version, state.inputs);
-  const types = state.inputs.map((one, position) =>
+/** Checks whether inputs of these types and shapes form a call, in data types that the operator accepts. */
+function fits(node: NodeSpec, version: OperatorVersion, inputs: State["inputs"]): boolean {
+  const dtypes = acceptedTypes(version, inputs);
+  const types = inputs.map((one, position) =>
     one === null ? undefined : { dtype: dtypes[position] ?? one.dtype, shape: one.shape },
   );
   while (types.length > 0 && types[types.length - 1] === undefined) types.pop();
@@ -205,10 +192,9 @@ export function assigned(
   const table = version.inputs.map((_, position) =>
     tensors.map((one) => score(one, version, position)),
   );
-  const withTensors = (assignment: Assignment): State => ({
-    ...state,
-    inputs: placed(state, tensors, assignment),
-  });
+  const { node } = readState({ ...state, inputs: [] });
+  const isCall = (assignment: Assignment): boolean =>
+    fits(node, version, placed(state, tensors, assignment));
   let best = { assignment: version.inputs.map(() => null) as Assignment, points: -1 };
   let second = -1;
   for (const assignment of orders(Math.min(tensors.length, MOST), version.inputs.length)) {
@@ -221,15 +207,15 @@ export function assigned(
       points += number === null ? 0 : own < 0 ? -100 : 4 + own;
     }
     if (points <= second) continue;
-    if (fits(version, withTensors(assignment))) points += 10;
+    if (isCall(assignment)) points += 10;
     if (points > best.points) {
       second = best.points;
       best = { assignment, points };
     } else second = Math.max(second, points);
   }
   const areAllUsed = tensors.every((_, number) => best.assignment.includes(number));
-  const isFit = fits(version, withTensors(best.assignment));
-  return { ...best, isSure: areAllUsed && isFit && best.points - second >= 4 };
+  const isSure = areAllUsed && isCall(best.assignment) && best.points - second >= 4;
+  return { ...best, isSure };
 }
 
 /** Other operators to try for three files if the page's operator does not fit. */

@@ -64,8 +64,9 @@ async function contentOf(files: readonly File[], state: State): Promise<Content 
     : await (await import("./from-tensors.ts")).fromTensors(all, state);
   // If the page can show only a part, a command explains the whole call.
   const sentences = "error" in found ? [found.error] : found.remarks;
-  if (!sentences.some((one) => /shows up to [\d,]+ (?:elements|lists)/.test(one))) return found;
   const names = all.map(({ name }) => name);
+  const isLarge = sentences.some((one) => /shows up to [\d,]+ (?:elements|lists)/.test(one));
+  if (!isLarge || areTensors(names)) return found;
   const whole = "error" in found ? { choices: [], remarks: sentences } : found;
   return { command: commandOf(names, state), ...whole };
 }

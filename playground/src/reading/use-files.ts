@@ -95,8 +95,7 @@ export function useFiles({ act, latest, edits, generation }: Session): Files {
   };
   const takeFiles: TakeFiles = (files, spot) => takeRead({ files, state: latest() }, spot);
   const takeText = (text: string): Promise<void> => takeRead({ text, state: latest() }, null);
-  const isOver = useDropping(takeFiles);
-  usePastes(takeText);
+  const isOver = useGiven(takeFiles, takeText);
   return {
     offer,
     isBusy,
@@ -146,40 +145,46 @@ function useReading(generation: number) {
   return { isBusy, read, cancel: () => stop.current() };
 }
 
-/** Listens for pastes that neither a cell nor a field handles. */
-function usePastes(takeText: (text: string) => Promise<void>): void {
-  const latest = useRef(takeText);
-  latest.current = takeText;
+type Listeners = {
+  readonly [Name in keyof DocumentEventMap]?: (event: DocumentEventMap[Name]) => void;
+};
+
+/** Listens for events of the document. The listeners are added once, and call the latest functions. */
+function useListeners(listeners: Listeners): void {
+  const latest = useRef(listeners);
+  latest.current = listeners;
   useEffect(() => {
-    const onPaste = (event: ClipboardEvent): void => {
+    const ending = new AbortController();
+    for (const name of Object.keys(listeners)) {
+      const listen = (event: Event): void =>
+        (latest.current as Record<string, (event: Event) => void>)[name](event);
+      document.addEventListener(name, listen, { signal: ending.signal });
+    }
+    return () => ending.abort();
+  }, []);
+}
+
+/** Takes pastes that neither a cell nor a field handles, and drops. Returns true while files are over the page. */
+function useGiven(takeFiles: TakeFiles, takeText: (text: string) => Promise<void>): boolean {
+  const [isOver, setOver] = useState(false);
+  useListeners({
+    paste: (event) => {
       const isTaken = event.target instanceof Element && event.target.matches("input, textarea");
       const text = event.clipboardData?.getData("text/plain") ?? "";
       if (isTaken || event.defaultPrevented || text.trim() === "") return;
       event.preventDefault();
-      void latest.current(text);
-    };
-    document.addEventListener("paste", onPaste);
-    return () => document.removeEventListener("paste", onPaste);
-  }, []);
-}
-
-/** Listens for dropped files, and returns true while files are dragged over the page. */
-function useDropping(takeFiles: TakeFiles): boolean {
-  const [isOver, setOver] = useState(false);
-  // The listeners are added once, so they must call the latest version of the function.
-  const latest = useRef(takeFiles);
-  latest.current = takeFiles;
-  useEffect(() => {
-    const onDragOver = (event: DragEvent): void => {
+      void takeText(text);
+    },
+    dragover: (event) => {
       if (event.dataTransfer?.types.includes("Files") !== true) return;
       event.preventDefault();
       setOver(true);
-    };
-    const onDragLeave = (event: DragEvent): void => {
+    },
+    dragleave: (event) => {
       // The event also fires when the pointer moves between parts of the page.
       if (event.relatedTarget === null) setOver(false);
-    };
-    const onDrop = (event: DragEvent): void => {
+    },
+    drop: (event) => {
       setOver(false);
       if (event.dataTransfer === null || event.dataTransfer.files.length === 0) return;
       event.preventDefault();
@@ -189,17 +194,9 @@ function useDropping(takeFiles: TakeFiles): boolean {
       const entries = [...event.dataTransfer.items].map((item) => item.webkitGetAsEntry());
       void import("./dropped-files.ts")
         .then(({ droppedFiles }) => droppedFiles(plain, entries))
-        .then((files) => latest.current(files, spot));
-    };
-    document.addEventListener("dragover", onDragOver);
-    document.addEventListener("dragleave", onDragLeave);
-    document.addEventListener("drop", onDrop);
-    return () => {
-      document.removeEventListener("dragover", onDragOver);
-      document.removeEventListener("dragleave", onDragLeave);
-      document.removeEventListener("drop", onDrop);
-    };
-  }, []);
+        .then((files) => takeFiles(files, spot));
+    },
+  });
   return isOver;
 }
 

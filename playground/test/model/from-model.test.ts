@@ -3,9 +3,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { run, tensor, zeros } from "ndscatter";
+import { run, tensor, zeros, type DType, type TensorType } from "ndscatter";
 import { writeNpy } from "ndscatter/npy";
-import { buildModel, writeModel, writeTensor, type ModelSpec } from "ndscatter/onnx";
+import {
+  buildModel,
+  writeModel,
+  writeTensor,
+  type ModelNodeSpec,
+  type ModelSpec,
+} from "ndscatter/onnx";
 import { writeIR } from "ndscatter/openvino";
 import { readState } from "../../src/document/read-state.ts";
 import { isCase, MODEL } from "../../src/reading/file-kinds.ts";
@@ -19,14 +25,36 @@ import { stateOf, SUM } from "../support/states.ts";
 const read = (files: readonly NamedFile[]): Promise<Content | Refusal> =>
   files.some(({ name }) => MODEL.test(name)) ? fromModel(files) : fromTensors(files, stateOf(SUM));
 
-const FLOATS = tensor(
-  "float32",
-  [2, 2],
-  [
-    [1.5, -0],
-    [NaN, 1e-45],
-  ],
-);
+const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text);
+
+/** Returns a node from its operator, inputs and output, such as `Gather data rows taken`. */
+const nodeFrom = (text: string, more: Partial<ModelNodeSpec> = {}): ModelNodeSpec => {
+  const [op, ...inputs] = text.split(" ");
+  return { op, outputs: inputs.splice(-1), inputs, ...more };
+};
+
+/** Returns a type from a text such as `float32 N,4`. */
+const typeFrom = (text: string): TensorType => {
+  const [dtype, dims] = text.split(" ");
+  const shape = dims.split(",").map((dim) => (/^\d+$/.test(dim) ? Number(dim) : dim));
+  return { dtype: dtype as DType, shape };
+};
+
+/** Returns the bytes of a model whose outputs are those of its last node. */
+function modelOf(
+  nodes: readonly ModelNodeSpec[],
+  inputs: Readonly<Record<string, string>>,
+  constants: ModelSpec["constants"] = {},
+  opset = 18,
+): NamedFile {
+  const types = Object.entries(inputs).map(([name, text]) => [name, typeFrom(text)]);
+  const outputs = { [nodes[nodes.length - 1].outputs[0]]: null };
+  const spec = { opsets: { "ai.onnx": opset }, inputs: Object.fromEntries(types) };
+  return {
+    name: "node.onnx",
+    bytes: writeModel(buildModel({ ...spec, constants, nodes, outputs })),
+  };
+}
 
 async function contentOf(...files: readonly NamedFile[]): Promise<Content> {
   const found = await read(files);
@@ -43,65 +71,50 @@ async function nodesOf(
   return { nodes: choices.flatMap((one) => (one.kind === "node" ? one : [])), remarks };
 }
 
-async function refused(name: string, bytes: Uint8Array): Promise<string> {
-  const found = await read([{ name, bytes }]);
-  assert.ok("error" in found);
-  return found.error;
-}
+const FLOATS = tensor("float32", [4], [1.5, -0, NaN, 1e-45]);
 
-for (const [name, bytes] of [
+for (const [title, bytes] of [
   ["updates.npy", writeNpy(FLOATS)],
   ["Updates.NPY", writeNpy(FLOATS)],
   ["input_0.pb", writeTensor(FLOATS)],
 ] as const) {
-  test(`a tensor: ${name}`, async () => {
-    assert.deepEqual(await contentOf({ name, bytes }), {
-      choices: [
-        {
-          kind: "tensor",
-          title: name,
-          input: { dtype: "float32", shape: [2, 2], values: ["1.5", "-0", "nan", "1e-45"] },
-        },
-      ],
+  test(`a tensor: ${title}`, async () => {
+    const input = { dtype: "float32", shape: [4], values: ["1.5", "-0", "nan", "1e-45"] } as const;
+    assert.deepEqual(await contentOf({ name: title, bytes }), {
+      choices: [{ kind: "tensor", title, input }],
       remarks: [],
     });
   });
 }
 
-/** Scatters and a gather between other nodes. Some inputs are constants; of others nothing is known. */
-const SPEC: ModelSpec = {
-  opsets: { "ai.onnx": 17 },
-  inputs: { data: { dtype: "float32", shape: ["N", 4] } },
-  constants: { indices: tensor("int64", [2, 1], [[1], [-1]]) },
-  nodes: [
-    { op: "Relu", inputs: ["data"], outputs: ["positive"] },
-    {
-      op: "Constant",
-      inputs: [],
-      outputs: ["rows"],
-      attributes: { value: tensor("float32", [2, 4], [1, 2, 3, 4, 5, 6, 7, 8]) },
-    },
-    {
-      op: "ScatterND",
-      name: "cache",
-      inputs: ["data", "indices", "rows"],
-      outputs: ["y"],
-      attributes: { reduction: "add" },
-    },
-    {
-      op: "ScatterElements",
-      inputs: ["positive", "indices", "made"],
-      outputs: ["z"],
-      attributes: { axis: 1, reduction: "none" },
-    },
-    { op: "Gather", inputs: ["y", "indices"], outputs: ["w"] },
-  ],
-  outputs: { y: null, z: null },
+const CACHE = nodeFrom("ScatterND data indices rows y", {
+  name: "cache",
+  attributes: { reduction: "add" },
+});
+const ROWS: ModelNodeSpec = {
+  ...{ op: "Constant", inputs: [], outputs: ["rows"] },
+  attributes: { value: tensor("float32", [2, 4], [1, 2, 3, 4, 5, 6, 7, 8]) },
 };
-const SPECIFIED = writeModel(buildModel(SPEC));
+const CONSTANTS = { indices: tensor("int64", [2, 1], [[1], [-1]]) };
+
+/** Scatters and a gather between other nodes. Some inputs are constants; of others nothing is known. */
+const SPECIFIED = modelOf(
+  [
+    nodeFrom("Relu data positive"),
+    ROWS,
+    CACHE,
+    nodeFrom("ScatterElements positive indices made z", {
+      attributes: { axis: 1, reduction: "none" },
+    }),
+    nodeFrom("Gather y indices w"),
+  ],
+  { data: "float32 N,4" },
+  CONSTANTS,
+  17,
+);
 
 test("a model: its nodes with their constants, and zeros for the rest", async () => {
-  const { nodes, remarks } = await nodesOf({ name: "model.onnx", bytes: SPECIFIED });
+  const { nodes, remarks } = await nodesOf(SPECIFIED);
   assert.deepEqual(remarks, []);
   assert.deepEqual(
     nodes.map(({ title }) => title),
@@ -178,40 +191,29 @@ test("nodes in bodies and functions are listed with their paths, and read values
 });
 
 test("types that the model determines are not invented", async () => {
-  const model = buildModel({
-    opsets: { "ai.onnx": 18 },
-    inputs: { x: { dtype: "int64", shape: [4] } },
-    constants: { at: tensor("int64", [1, 1], [2]), one: tensor("int64", [1], [1]) },
-    nodes: [
-      { op: "Add", inputs: ["x", "one"], outputs: ["sum"] },
-      { op: "ScatterND", inputs: ["sum", "at", "one"], outputs: ["y"] },
-    ],
-    outputs: { y: null },
-  });
-  const [choice] = (await nodesOf({ name: "m.onnx", bytes: writeModel(model) })).nodes;
+  const model = modelOf(
+    [nodeFrom("Add x one sum"), nodeFrom("ScatterND sum at one y")],
+    { x: "int64 4" },
+    { at: tensor("int64", [1, 1], [2]), one: tensor("int64", [1], [1]) },
+  );
+  const [choice] = (await nodesOf(model)).nodes;
   assert.deepEqual(choice.state.inputs[0], { dtype: "int64", shape: [4], values: [..."0000"] });
   assert.equal(choice.remarks.length, 1);
 });
 
 test("an IR: with its .bin, and without it", async () => {
+  const attributes = { reduction: "sum" };
+  const domain = "openvino";
   const model = buildModel({
     irVersion: 11,
     opsets: { openvino: 15 },
-    inputs: { data: { dtype: "float32", shape: [4] } },
+    inputs: { data: typeFrom("float32 4") },
     constants: { indices: tensor("int32", [1, 1], [[-1]]), updates: tensor("float32", [1], [9]) },
-    nodes: [
-      {
-        op: "ScatterNDUpdate",
-        domain: "openvino",
-        inputs: ["data", "indices", "updates"],
-        outputs: ["y"],
-        attributes: { reduction: "sum" },
-      },
-    ],
-    outputs: { y: { dtype: "float32", shape: [4] } },
+    nodes: [nodeFrom("ScatterNDUpdate data indices updates y", { domain, attributes })],
+    outputs: { y: typeFrom("float32 4") },
   });
   const { xml, bin } = writeIR(model);
-  const file = { name: "model.xml", bytes: new TextEncoder().encode(xml) };
+  const file = { name: "model.xml", bytes: bytesOf(xml) };
   const { nodes } = await nodesOf(file, { name: "model.bin", bytes: bin });
   assert.equal(nodes.length, 1);
   const [choice] = nodes;
@@ -235,44 +237,33 @@ test("what is larger than the page shows is refused, and its neighbours are show
     assert.ok("error" in found);
     assert.match(found.error, sentence);
   }
-  const spec = {
-    ...SPEC,
-    inputs: {
-      data: { dtype: "float32", shape: [100_000, 4] },
-      small: { dtype: "float32", shape: [3, 4] },
-    },
-    nodes: [
-      ...SPEC.nodes.slice(1, 3),
-      { op: "Gather", inputs: ["small", "indices"], outputs: ["v"] },
-      { op: "GatherND", inputs: ["small", "indices"], outputs: ["w"] },
-    ],
-    outputs: { y: null },
-  } as const;
-  const bytes = writeModel(buildModel(spec));
-  const { nodes, remarks } = await nodesOf({ name: "model.onnx", bytes });
+  const model = modelOf(
+    [ROWS, CACHE, nodeFrom("Gather small indices v"), nodeFrom("GatherND small indices w")],
+    { data: "float32 100000,4", small: "float32 3,4" },
+    CONSTANTS,
+    17,
+  );
+  const { nodes, remarks } = await nodesOf(model);
   assert.equal(nodes.length, 2);
   assert.match(remarks[0], /^ScatterND-16 "cache" is not shown: .*400,000$/);
 });
 
-test("files that hold nothing for the page are refused", async () => {
-  const other = buildModel({
-    opsets: { "ai.onnx": 18 },
-    inputs: { x: { dtype: "float32", shape: [1] } },
-    nodes: [{ op: "Relu", inputs: ["x"], outputs: ["y"] }],
-    outputs: { y: null },
+for (const [name, bytes, sentence] of [
+  [
+    ...(["m.onnx", modelOf([nodeFrom("Relu x y")], { x: "float32 1" }).bytes] as const),
+    /^the model has no scatter or gather that the page supports, only Relu$/,
+  ],
+  ["m.bin", new Uint8Array(4), /^the name "m\.bin" must end in one of \.npy, \.pb, \.onnx, \.xml$/],
+  ["constructor", new Uint8Array(4), /must end in one of/],
+  ["a.npy", new Uint8Array(4), /NPY/],
+  ["a.xml", bytesOf("<net>"), /./],
+] as const) {
+  test(`a file that holds nothing for the page: ${name}`, async () => {
+    const found = await read([{ name, bytes }]);
+    assert.ok("error" in found);
+    assert.match(found.error, sentence);
   });
-  assert.equal(
-    await refused("m.onnx", writeModel(other)),
-    "the model has no scatter or gather that the page supports, only Relu",
-  );
-  assert.match(
-    await refused("m.bin", new Uint8Array(4)),
-    /^the name "m\.bin" must end in one of \.npy, \.pb, \.onnx, \.xml$/,
-  );
-  assert.match(await refused("constructor", new Uint8Array(4)), /must end in one of/);
-  assert.match(await refused("a.npy", new Uint8Array(4)), /NPY/);
-  assert.match(await refused("a.xml", new TextEncoder().encode("<net>")), /./);
-});
+}
 
 const DATA = tensor("float32", [4, 2], [1, 2, 3, 4, 5, 6, 7, 8]);
 const INDICES = tensor("int64", [3, 1], [1, -1, 1]);
@@ -281,30 +272,15 @@ const UPDATES = tensor("float32", [3, 2], [10, 20, 30, 40, 50, 60]);
 const GAVE = tensor("float32", [4, 2], [1, 2, 10, 20, 5, 6, 30, 40]);
 
 /** As capture writes it: inputs have the operator's names, and the output has no shape. */
-const NODE = writeModel(
-  buildModel({
-    opsets: { "ai.onnx": 18 },
-    inputs: {
-      data: { dtype: "float32", shape: [4, 2] },
-      indices: { dtype: "int64", shape: [3, 1] },
-      updates: { dtype: "float32", shape: [3, 2] },
-    },
-    nodes: [
-      {
-        op: "ScatterND",
-        name: "append",
-        inputs: ["data", "indices", "updates"],
-        outputs: ["output"],
-      },
-    ],
-    outputs: { output: null },
-  }),
-);
+const APPEND = nodeFrom("ScatterND data indices updates output", { name: "append" });
+const NODE = modelOf([APPEND], {
+  ...{ data: "float32 4,2", indices: "int64 3,1", updates: "float32 3,2" },
+});
 
 const FILES: readonly NamedFile[] = [
   { name: "case/data.npy", bytes: writeNpy(DATA) },
   { name: "case/indices.npy", bytes: writeNpy(INDICES) },
-  { name: "case/node.onnx", bytes: NODE },
+  { name: "case/node.onnx", bytes: NODE.bytes },
   { name: "case/runtime.0.npy", bytes: writeNpy(GAVE) },
   { name: "case/updates.npy", bytes: writeNpy(UPDATES) },
 ];
@@ -382,7 +358,11 @@ test("a tensor may be a .pb, and have any name if its type and its shape are cle
   const pb = { name: "indices.pb", bytes: writeTensor(INDICES) };
   assert.deepEqual(await nodeOf([...without("indices"), pb]), whole);
   const others = [pb, { name: "m.npy", bytes: writeNpy(UPDATES) }];
-  const { choice, remarks } = await nodeOf([...without("indices", "updates"), ...others]);
+  const types = { data: "float32 4,2", indices: "int64 3,1", updates: "float32 N,2" };
+  const { choice, remarks } = await nodeOf([
+    ...[...without("indices", "updates", "node"), ...others],
+    modelOf([APPEND], types),
+  ]);
   assert.deepEqual(choice, whole.choice);
   assert.deepEqual(remarks, []);
   const unfit = { name: "m.npy", bytes: writeNpy(GAVE) };
@@ -392,18 +372,12 @@ test("a tensor may be a .pb, and have any name if its type and its shape are cle
 });
 
 test("of a model of several nodes, what the runtime gave is not used", async () => {
-  const two = buildModel({
-    opsets: { "ai.onnx": 18 },
-    inputs: { data: { dtype: "float32", shape: [4, 2] } },
-    constants: { indices: INDICES, updates: UPDATES },
-    nodes: [
-      { op: "ScatterND", inputs: ["data", "indices", "updates"], outputs: ["a"] },
-      { op: "ScatterND", inputs: ["a", "indices", "updates"], outputs: ["b"] },
-    ],
-    outputs: { b: null },
-  });
-  const files = [{ name: "node.onnx", bytes: writeModel(two) }, ...without("node")];
-  const { nodes, remarks } = await nodesOf(...files);
+  const model = modelOf(
+    [nodeFrom("ScatterND data indices updates a"), nodeFrom("ScatterND a indices updates b")],
+    { data: "float32 4,2" },
+    { indices: INDICES, updates: UPDATES },
+  );
+  const { nodes, remarks } = await nodesOf(model, ...without("node"));
   assert.equal(nodes.length, 2);
   assert.ok(nodes.every(({ actual }) => actual === undefined));
   assert.ok(remarks.includes("No node has an input runtime.0, so the file is not used."));
@@ -419,7 +393,7 @@ test("which files may be a case", () => {
 });
 
 test("no bytes throw", async () => {
-  const folders = [FILES, [{ name: "m.onnx", bytes: SPECIFIED }], [FILES[0]]];
+  const folders = [FILES, [SPECIFIED], [FILES[0]]];
   const changed = fc
     .tuple(
       ...([fc.constantFrom(...folders), fc.nat(), fc.nat()] as const),

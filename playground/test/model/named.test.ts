@@ -18,6 +18,10 @@ const BASE = stateOf(SUM);
 const under = (op: string, opset: number): State =>
   withOperator(BASE, { domain: "ai.onnx", op, opset }).state;
 
+const FRESH = stateOf(
+  "openvino/ScatterElementsUpdate/12;reduction=sum;use_init_val=false;float32:2:0*2;int64:1:0;float32:1:1;int64::0",
+);
+
 /** `data float32 4,3` */
 function named(text: string): NamedTensor {
   const [name, dtype, dims = ""] = text.split(" ");
@@ -49,6 +53,8 @@ const ROWS: readonly Row[] = [
   [["a1 float32 5,2", "b1 uint8 3,1", "c1 float32 3,2"], BASE, "ScatterND data=a1 indices=b1 updates=c1", true],
   // Data and updates get one type.
   [["data int64 5,2", "indices int64 3,1", "updates float64 3,2"], BASE, "ScatterND data=data indices=indices updates=updates", true],
+  // An attribute that is true or false.
+  [["data float32 4,2", "indices int64 3,2", "updates float32 3,2"], FRESH, "ScatterElementsUpdate data=data indices=indices updates=updates", true],
   // Another operator: two files are no ScatterND.
   [["x float32 5,2", "indices int64 3", "extra float32 7,7"], BASE, "ScatterND data=x indices=indices updates=extra", false],
   [["past_cache float32 2,1,4,3", "update float32 2,1,1,3", "write_indices int64 2"], { ...under("TensorScatter", 24), attributes: {} }, "TensorScatter past_cache=past_cache update=update write_indices=write_indices", true],

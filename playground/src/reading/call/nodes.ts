@@ -72,7 +72,7 @@ export function runCall(names: Names, call: Call): Draft | null {
   const node = {
     domain: isOpenvino ? "openvino" : "ai.onnx",
     op,
-    ...(/^\d+$/.test(opset) ? { opset: Number(opset) } : {}),
+    ...(/^-?\d+$/.test(opset) ? { opset: Number(opset) } : {}),
     inputs: second.items,
     attributes: attributes?.kind === "call" ? attributes.arguments : [],
   } as const;
