@@ -2,10 +2,13 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { tensor } from "ndscatter";
+import { writeNpy } from "ndscatter/npy";
 import type { Page } from "playwright-core";
 import { toHash } from "../src/document/hash.ts";
 import { PRESETS } from "../src/examples/presets.ts";
 import { packed } from "../src/writing/link.ts";
+import { mixedModel } from "./support/models.ts";
 import { cellsOf, chooseExample, showState, SUM, typeAt, undo, useSite } from "./support/page.ts";
 
 const site = useSite();
@@ -75,6 +78,33 @@ test("a compared output follows the edits of its call, and a closed panel leaves
   await isWritten(page, SUM);
   await rested(page);
   assert.equal(new URL(page.url()).hash, `#${SUM}`);
+});
+
+test("an output is compared from a file, which a worker reads if it is large; other files are refused", async () => {
+  await using opened = await site.open(
+    "ai.onnx/ScatterND/18;float64:12000:0*12000;int64:1,1:5;float64:1:3",
+  );
+  const { page } = opened;
+  let workers = 0;
+  page.on("worker", () => workers++);
+  await page.getByRole("button", { name: "Compare" }).click();
+  const why = page.locator(".why");
+  const choose = async (name: string, bytes: Uint8Array): Promise<void> => {
+    const file = { name, mimeType: "application/octet-stream", buffer: Buffer.from(bytes) };
+    await why.locator("input[type=file]").setInputFiles(file);
+  };
+  const output = tensor("float64", [12_000], new Float64Array(12_000).fill(4, 5, 6));
+  await choose("output.npy", writeNpy(output));
+  await why.getByText("1 of 12,000 cells differs.").waitFor();
+  assert.equal(workers, 1);
+  await choose("mixed.onnx", mixedModel());
+  await why.getByRole("alert").getByText("mixed.onnx is no file with a single tensor").waitFor();
+  await choose("broken.npy", new Uint8Array(9));
+  await why
+    .getByRole("alert")
+    .getByText(/the file must be an NPY file/)
+    .waitFor();
+  assert.equal(workers, 1);
 });
 
 test("a link whose output cannot be read says so", async () => {

@@ -4,12 +4,12 @@ import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
 import { viewOf } from "../cells/view.ts";
 import type { State } from "../values/state.ts";
-import { isDark } from "../widgets/theme.tsx";
+import { useTheme } from "../widgets/theme.tsx";
 import { sceneOfCall } from "../writing/scene.ts";
 import { toSVG } from "../writing/svg.ts";
 
 export function Thumb({ state }: { readonly state: State }): JSX.Element {
-  const theme = isDark() ? "dark" : "light";
+  const theme = useTheme();
   const drawn = useMemo(() => {
     const scene = sceneOfCall(viewOf(state));
     return scene === null ? "" : toSVG({ ...scene, title: "", sentences: [] }, theme);

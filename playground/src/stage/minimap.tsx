@@ -7,18 +7,19 @@ import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { MINIMAP } from "./layout.ts";
 import type { LaneProps } from "./lane-props.ts";
-import { isDark } from "../widgets/theme.tsx";
+import { useTheme } from "../widgets/theme.tsx";
 
 const HEIGHT = MINIMAP - 12;
 const MOST_WIDTH = 240;
 
 type Colour = readonly [red: number, green: number, blue: number];
+type Colours = readonly [Colour, Colour, Colour, Colour];
 
 /**
  * Colours for no update, one update, several updates, and an error. The colour for several updates becomes stronger
  * with their number.
  */
-const COLOURS: Readonly<Record<"light" | "dark", readonly [Colour, Colour, Colour, Colour]>> = {
+const COLOURS: Readonly<Record<"light" | "dark", Colours>> = {
   light: [
     [226, 231, 237],
     [86, 160, 215],
@@ -35,6 +36,7 @@ const COLOURS: Readonly<Record<"light" | "dark", readonly [Colour, Colour, Colou
 
 export function Minimap({ id, name, lane, cells, corner, onCorner }: LaneProps): JSX.Element {
   const canvas = useRef<HTMLCanvasElement>(null);
+  const colours = COLOURS[useTheme()];
   const { sheet } = lane;
   const width = Math.min(
     lane.width,
@@ -44,8 +46,8 @@ export function Minimap({ id, name, lane, cells, corner, onCorner }: LaneProps):
   useEffect(() => {
     const context = canvas.current?.getContext("2d");
     if (context === null || context === undefined || sheet.rows * sheet.columns === 0) return;
-    draw(context, sheet, cells);
-  }, [cells, lane]);
+    draw(context, sheet, cells, colours);
+  }, [cells, lane, colours]);
   const move = (event: PointerEvent): void => {
     const box = canvas.current?.getBoundingClientRect();
     if (box === undefined || event.buttons !== 1) return;
@@ -87,8 +89,8 @@ function draw(
   context: CanvasRenderingContext2D,
   { rows, columns }: { readonly rows: number; readonly columns: number },
   { tints, hits, faults }: LaneProps["cells"],
+  [nothing, one, several, wrong]: Colours,
 ): void {
-  const [nothing, one, several, wrong] = COLOURS[isDark() ? "dark" : "light"];
   const size = { width: Math.min(columns, MOST_WIDTH * 2), height: Math.min(rows, HEIGHT * 2) };
   Object.assign(context.canvas, size);
   const heat = new Float32Array(size.width * size.height);

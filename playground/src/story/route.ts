@@ -51,10 +51,12 @@ function placeOf({ addressed }: Story, shape: readonly number[], axes: readonly 
   return `the position its index names on axis ${axes.join(" and ")}, at its own place on the other axes`;
 }
 
-const met = (story: Story, count: string, name: string): string =>
-  story.kind === "gather"
-    ? `${capital(count)} came from ${name}.`
-    : `${capital(count)} went to ${name}, so ${MEETINGS[story.reduction]}.`;
+function met(story: Story, count: string, name: string): string {
+  const one = story.summary.repeats === 1 ? name : `${name}, for example`;
+  return story.kind === "gather"
+    ? `${capital(count)} came from ${one}.`
+    : `${capital(count)} went to ${one}, so ${MEETINGS[story.reduction]}.`;
+}
 
 const MEETINGS: Readonly<Record<Reduction, string>> = {
   none: "the last one stays",

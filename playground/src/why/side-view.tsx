@@ -7,7 +7,7 @@ import type { DialectId } from "ndscatter";
 import type { JSX } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { coordinatesOf } from "../values/shape.ts";
-import { isDark } from "../widgets/theme.tsx";
+import { useTheme } from "../widgets/theme.tsx";
 import { usePacked } from "../writing/link.ts";
 import { copyPicture, copyText, savePicture } from "../writing/save.ts";
 import { toSVG } from "../writing/svg.ts";
@@ -33,7 +33,7 @@ export function SideView(props: SideViewProps): JSX.Element {
   const room = useWidth(frame);
   const [remark, setRemark] = useState("");
   const side = sideBySide(props);
-  const theme = isDark() ? "dark" : "light";
+  const theme = useTheme();
   // A shared picture always shows the columns side by side, regardless of the window's size.
   const whole = (): string => toSVG(sideScene(side, 1200), theme);
   const save = async (format: "svg" | "png"): Promise<void> =>

@@ -1,15 +1,16 @@
 /** The form of the panel "Why is mine different?", which accepts another runtime's output as text or file. */
 
 import type { JSX } from "preact";
-import { useRef } from "preact/hooks";
-import { MODEL } from "../reading/file-kinds.ts";
-import { textIn } from "../reading/tensor-files.ts";
+import { useRef, useState } from "preact/hooks";
+import { reading } from "../reading/in-worker.ts";
+import type { State } from "../values/state.ts";
 import type { Why } from "./use-why.ts";
 
 interface ActualFormProps extends Pick<
   Why,
   "hasSource" | "onText" | "onFile" | "onRefusal" | "onClear"
 > {
+  readonly state: State;
   readonly error: string | null;
 }
 
@@ -68,25 +69,30 @@ export function ActualForm(props: ActualFormProps): JSX.Element {
   );
 }
 
-function FileChoice({ onFile, onRefusal }: ActualFormProps): JSX.Element {
+/** Reads a file as a dropped file is read: in a worker if it is large. The button then cancels the reading. */
+function FileChoice({ state, onFile, onRefusal }: ActualFormProps): JSX.Element {
   const field = useRef<HTMLInputElement>(null);
+  const [ending, setEnding] = useState<AbortController | null>(null);
   const take = async (file: File): Promise<void> => {
-    try {
-      const { name } = file;
-      if (MODEL.test(name)) {
-        return onRefusal(`${name} is a model; choose a file with the runtime's output tensor`);
-      }
-      const found = await textIn({ name, bytes: new Uint8Array(await file.arrayBuffer()) });
-      if ("error" in found) onRefusal(found.error);
-      else onFile(found.input);
-    } catch (error) {
-      onRefusal(`${file.name} could not be read: ${String(error)}`);
-    }
+    const own = new AbortController();
+    setEnding(own);
+    const found = await reading({ files: [file], state }, own.signal);
+    if (own.signal.aborted) return;
+    setEnding(null);
+    if (found === null) return;
+    const [choice] = "error" in found ? [] : found.choices;
+    if ("error" in found) onRefusal(found.error);
+    else if (choice?.kind === "tensor") onFile(choice.input);
+    else onRefusal([...found.remarks, `${found.name} is no file with a single tensor`].join(" "));
+  };
+  const cancel = (): void => {
+    ending?.abort();
+    setEnding(null);
   };
   return (
     <>
-      <button type="button" onClick={() => field.current?.click()}>
-        Choose a file
+      <button type="button" onClick={ending === null ? () => field.current?.click() : cancel}>
+        {ending === null ? "Choose a file" : "Cancel the reading"}
       </button>
       <input
         ref={field}

@@ -1,7 +1,7 @@
 /** Colour themes of the page: light, dark, or the system's theme. */
 
 import type { JSX } from "preact";
-import { useLayoutEffect, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useState } from "preact/hooks";
 
 const THEMES = ["auto", "light", "dark"] as const;
 type Theme = (typeof THEMES)[number];
@@ -27,12 +27,29 @@ function remember(theme: Theme): void {
 }
 
 /** Checks whether the page is currently dark. */
-export const isDark = (): boolean => {
+const isDark = (): boolean => {
   const { theme } = document.documentElement.dataset;
   return (
     theme === "dark" || (theme !== "light" && matchMedia("(prefers-color-scheme: dark)").matches)
   );
 };
+
+/** Returns the page's theme, and draws the component again when the theme changes. */
+export function useTheme(): "light" | "dark" {
+  const [, setDark] = useState(isDark);
+  useEffect(() => {
+    const follow = (): void => setDark(isDark());
+    const system = matchMedia("(prefers-color-scheme: dark)");
+    system.addEventListener("change", follow);
+    const choice = new MutationObserver(follow);
+    choice.observe(document.documentElement, { attributeFilter: ["data-theme"] });
+    return () => {
+      system.removeEventListener("change", follow);
+      choice.disconnect();
+    };
+  }, []);
+  return isDark() ? "dark" : "light";
+}
 
 /** Applies the theme chosen earlier. */
 export function applyTheme(): void {

@@ -5,7 +5,7 @@ import { useMemo, useState } from "preact/hooks";
 import { toHash } from "../document/hash.ts";
 import type { Viewed } from "../stage/use-corners.ts";
 import type { State } from "../values/state.ts";
-import { isDark } from "../widgets/theme.tsx";
+import { useTheme } from "../widgets/theme.tsx";
 import { asMarkdown } from "./as-markdown.ts";
 import { asNumPy } from "./as-numpy.ts";
 import { asPyTorch } from "./as-pytorch.ts";
@@ -122,7 +122,7 @@ function Pictures({
   onRemark,
 }: Viewed & { onRemark(remark: string): void }): JSX.Element {
   const { state } = session;
-  const theme = isDark() ? "dark" : "light";
+  const theme = useTheme();
   const name = `${state.op}-${state.opset}`;
   const picture = (): string => toSVG(sceneOf(session, layout, windows), theme);
   return (

@@ -120,6 +120,8 @@ const ROUTES: readonly (readonly [state: State, sentence: string])[] = [
     "Each row of numbers goes to the row its index names. Two went to row 1, so they add up."],
   [call("ScatterND", {}, [4, 3], [[3, 1], "1 1 1"], [3, 3]),
     "Each row of numbers goes to the row its index names. Three went to row 1, so the last one stays."],
+  [call("ScatterND", add, [4, 3], [[4, 1], "2 1 1 2"], [4, 3]),
+    "Each row of numbers goes to the row its index names. Two went to row 1, for example, so they add up."],
   [call("ScatterND", { reduction: "max" }, [4], [[2, 1], "1 -1"], [2]),
     "Each number goes to the cell its index names. The larger of the two stays."],
   [call("ScatterND", {}, [2, 3, 4], [[2, 1], "1 0"], [2, 3, 4]),
