@@ -190,6 +190,7 @@ const REFUSED: readonly (readonly [text: string, sentence: RegExp])[] = [
   [`x = np.array([1, 2])\ny = x[x > 1]`, /the text does not assign|is not|bool/],
   [`x = np.array([1, 2])\ny = x[[True, False]]`, /a boolean mask is not supported here/],
   [`x = np.array([1, 2])\nx = np.array([1, 2])\ny = x[[0]]`, /x is assigned twice/],
+  [`jnp.array([1, 2]).at[[0]].sum(3)`, /is not a call that is read$/],
   [`np.add.at([1], [0], [1], 7)`, /no parameter for the argument/],
   [`x = torch.tensor([0.])\nx.index_add_(0, torch.tensor([0]), torch.tensor([1.]), alpha=2)`, /alpha is not supported/],
   [`node = helper.make_node("Softmax", ["x"], ["y"])`, /Softmax is not a scatter or gather/],

@@ -36,9 +36,13 @@ function callOf(names: Names, value: Value): Draft | null {
   return libraryCall(names, method, null, [{ name: null, value: array }, ...value.arguments]);
 }
 
+/** The methods of JAX's `x.at[i]` that are scatters. */
+const AT = /^(?:set|add|subtract|multiply|mul|max|min)$/;
+
 /** Drafts JAX's `x.at[i].add(u)`. */
 function atCall(names: Names, call: Call, at: Index): Draft | null {
   const isGet = call.name === "get";
+  if (!isGet && !AT.test(call.name)) return null;
   const reduction = isGet ? "none" : reductionNamed(call.name);
   if (reduction === null) return null;
   const given = call.arguments.find(({ name }) => name === null || name === "values");
