@@ -34,9 +34,9 @@ const EDITED = SUM.replace("float32:4,3:0*3", "float32:4,3:5,0,0");
 test("the sender's question is shown and written only with its call, also after a reload", async () => {
   await using opened = await site.open(`${SUM}${QUESTION}`);
   const { page } = opened;
-  assert.equal(await noteOf(page), "“Why is row 1 not 80?”");
+  assert.equal(await noteOf(page), "Asked: “Why is row 1 not 80?”");
   await reloaded(page);
-  assert.equal(await noteOf(page), "“Why is row 1 not 80?”");
+  assert.equal(await noteOf(page), "Asked: “Why is row 1 not 80?”");
   await typeAt(page, "#cell-0-0", "5");
   await isWritten(page, EDITED);
   assert.doesNotMatch(await noteOf(page), /Why is row/);
@@ -44,7 +44,7 @@ test("the sender's question is shown and written only with its call, also after 
   assert.doesNotMatch(await noteOf(page), /Why is row/);
   await undo(page);
   await isWritten(page, QUESTION);
-  assert.equal(await noteOf(page), "“Why is row 1 not 80?”");
+  assert.equal(await noteOf(page), "Asked: “Why is row 1 not 80?”");
 });
 
 test("an example that is chosen shows neither the question nor the compared output of the call before", async () => {
@@ -63,7 +63,7 @@ test("an example that is chosen shows neither the question nor the compared outp
   await page.locator(".why-close").click();
   await page.goBack();
   await isWritten(page, QUESTION.slice(1));
-  assert.equal(await noteOf(page), "“Why is row 1 not 80?”");
+  assert.equal(await noteOf(page), "Asked: “Why is row 1 not 80?”");
 });
 
 test("a compared output follows the edits of its call, and a closed panel leaves the URL", async () => {
@@ -116,7 +116,7 @@ test("a link to an example with a question shows the question", async () => {
   await using opened = await site.open(SUM);
   const { page } = opened;
   await showState(page, `${toHash(PRESETS[1].state)}${QUESTION}`);
-  assert.equal(await noteOf(page), "“Why is row 1 not 80?”");
+  assert.equal(await noteOf(page), "Asked: “Why is row 1 not 80?”");
   await showState(page, toHash(PRESETS[1].state));
   await page.getByText("“Why is row 1 not 80?”").waitFor({ state: "detached" });
 });

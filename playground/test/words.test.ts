@@ -31,7 +31,7 @@ test("a link shows what the call does, and the sender's question, on every scree
     const { page } = opened;
     const [question, headline] = [page.locator(".title-line p"), page.locator(".title-line h2")];
     const own = page.getByRole("button", { name: "Try with your own numbers" });
-    assert.equal(await question.innerText(), "“Why is row 1 not 80?”");
+    assert.equal(await question.innerText(), "Asked: “Why is row 1 not 80?”");
     // On a low phone, the headline is behind a button.
     const isLow = height === 568;
     for (const part of isLow ? [question, own] : [question, own, headline]) {

@@ -75,7 +75,7 @@ function Note({ session }: TitleProps): JSX.Element {
   // Until all examples are loaded, the first call may be an example.
   const isUnknown = known === null && edition === 0 && question === "";
   const title = example?.question ?? (isUnknown ? "" : headline);
-  const own = question !== "" ? `“${question}”` : isLinked ? LINKED_NOTE : OWN_NOTE;
+  const own = question !== "" ? `Asked: “${question}”` : isLinked ? LINKED_NOTE : OWN_NOTE;
   const note = example?.note ?? (isUnknown ? "" : own);
   const [isOpen, setOpen] = useState(false);
   const text = useRef<HTMLDivElement>(null);

@@ -71,7 +71,7 @@ export function Bubble({ session, layout, lane, corner }: FrameProps): JSX.Eleme
 
 /** The distance between a cell and its bubble, and the widths of a bubble, in pixels. */
 const GAP = 8;
-const WIDTHS = { least: 110, enough: 170, most: 230 };
+const WIDTHS = { least: 96, enough: 170, most: 230 };
 
 /** Returns the side of a cell that has room for a bubble, and the bubble's largest width. */
 function besideOf(
@@ -89,6 +89,11 @@ function besideOf(
   const begin = widthOf(tier.slice(0, tier.indexOf(at) + 1)) - lane.width;
   const before = begin + box.left - GAP;
   const after = Math.max(...tiers.map(widthOf)) - begin - box.left - box.width - GAP;
+  // Beside the last column, a bubble in the gutter covers no cell.
+  const isLast = box.left + box.width > lane.tableWidth - lane.cell;
+  const gutter = tier.at(-1) === at ? 0 : metrics.gutters[gutters[at]];
+  const free = lane.width - box.left - box.width + gutter - 2 * GAP;
+  if (isLast && free >= WIDTHS.least) return { isBefore: false, room: Math.min(free, WIDTHS.most) };
   const isBefore = after < WIDTHS.enough && before > after;
   const room = Math.max(WIDTHS.least, Math.min(WIDTHS.most, isBefore ? before : after));
   return { isBefore, room };

@@ -1,14 +1,16 @@
 /** Returns the sentence under the picture: where each part of updates goes, or where each part of the output comes from. */
 
-import type { Explanation, GatherStory, Reduction, ScatterStory } from "ndscatter";
+import type { Explanation, GatherStory, Reduction, ScatterStory, Tensor } from "ndscatter";
+import { printElement } from "../values/scalar-text.ts";
 import { capital, inWords, nameOf } from "./target-names.ts";
 
 type Story = ScatterStory | GatherStory;
 
 /** Returns the sentence; an empty text for a call with errors or without updates. */
 export function routeOf({ story, inputs, version }: Explanation): string {
-  const shape = inputs.find(({ role }) => role === "data")?.tensor?.shape;
-  if (story === null || shape === undefined || story.summary.count === 0) return "";
+  const data = inputs.find(({ role }) => role === "data")?.tensor ?? null;
+  if (story === null || data === null || story.summary.count === 0) return "";
+  const { shape } = data;
   const entry = story.kind === "gather" ? story.reads.at(0) : story.updates.at(0);
   const place = placeOf(story, shape, entry?.index.axes ?? []);
   const unit = UNITS[Math.min(shape.length - story.addressed, 2)];
@@ -26,7 +28,7 @@ export function routeOf({ story, inputs, version }: Explanation): string {
       ? story.kind === "scatter"
         ? ALONE[story.includeSelf ? story.reduction : "none"]
         : ""
-      : met(story, inWords(most.count), nameOf(most.coordinates, shape, story.addressed));
+      : met(story, data, most);
   return `${first} ${meeting}`.trim();
 }
 
@@ -51,12 +53,42 @@ function placeOf({ addressed }: Story, shape: readonly number[], axes: readonly 
   return `the position its index names on axis ${axes.join(" and ")}, at its own place on the other axes`;
 }
 
-function met(story: Story, count: string, name: string): string {
+function met(story: Story, data: Tensor, { coordinates, count }: Story["summary"]["most"][number]) {
+  const name = nameOf(coordinates, data.shape, story.addressed);
   const one = story.summary.repeats === 1 ? name : `${name}, for example`;
+  const words = capital(inWords(count));
   return story.kind === "gather"
-    ? `${capital(count)} came from ${one}.`
-    : `${capital(count)} went to ${one}, so ${MEETINGS[story.reduction]}.`;
+    ? `${words} came from ${one}.`
+    : `${words} went to ${one}, so ${MEETINGS[story.reduction]}${termsOf(story, data, coordinates)}.`;
 }
+
+const MOST_TERMS = 4;
+
+/** Returns what happens in the first cell of a target, such as `: 1 + 10 + 70 = 81`; empty if the cell has many terms. */
+function termsOf(
+  story: ScatterStory,
+  { dtype, shape }: Tensor,
+  coordinates: readonly number[],
+): string {
+  const form = FORMS[story.reduction];
+  const rest = shape.slice(coordinates.length);
+  const cell = story.cell([...coordinates, ...rest.map(() => 0)]);
+  if (form === undefined || rest.includes(0) || cell.count >= MOST_TERMS) return "";
+  const steps = [...cell.steps()].filter((step) => step.kind === "update");
+  const values = [
+    ...(story.includeSelf ? [steps[0].before] : []),
+    ...steps.map((one) => one.update),
+  ];
+  const [result, ...terms] = [cell.value, ...values].map((value) => printElement(dtype, value));
+  return `: ${form(terms)} = ${result}${rest.length === 0 ? "" : " in the first cell"}`;
+}
+
+const FORMS: Readonly<Partial<Record<Reduction, (terms: readonly string[]) => string>>> = {
+  add: (terms) => terms.join(" + "),
+  mul: (terms) => terms.join(" × "),
+  max: (terms) => `max(${terms.join(", ")})`,
+  min: (terms) => `min(${terms.join(", ")})`,
+};
 
 const MEETINGS: Readonly<Record<Reduction, string>> = {
   none: "the last one stays",

@@ -8,7 +8,7 @@ import { plainSheet } from "../stage/sheets.ts";
 import { NO_WIRING } from "../stage/wiring.ts";
 import { sizeOf } from "../values/shape.ts";
 import type { Scene } from "../writing/scene.ts";
-import type { Column, SideBySide } from "./side-by-side.ts";
+import type { Column, Mark, SideBySide } from "./side-by-side.ts";
 
 /** The height of a row, which has space for two values, and the most rows and digits that a reader can compare. */
 const PITCH = 40;
@@ -33,12 +33,15 @@ export function sideScene(side: SideBySide, width: number): Scene {
       type: columns[place].note,
       cells: cells[place],
       corner: cornerAt(differing[0] ?? 0, lane),
-      isExact: place === EXACT,
+      markOf: (cell) => markOf(columns[place].mark(cell), place),
     })),
     wiring: NO_WIRING,
     verb: "",
   };
 }
+
+const markOf = (mark: Mark, place: number): "right" | "wrong" | "open" =>
+  mark === "open" ? "open" : place === EXACT ? "right" : "wrong";
 
 /** Returns the cells of a column. Cells that differ have a second value: in yours the exact one, in exact yours. */
 function cellsOf({ columns }: SideBySide, place: number): Cells {

@@ -21,8 +21,8 @@ export interface SceneLane {
   readonly type: string;
   readonly cells: Cells;
   readonly corner: Corner;
-  /** True for the exact output beside another one, whose cells are right where the two differ. */
-  readonly isExact?: boolean;
+  /** Whether a cell with another value is the right one, is wrong, or is one of several possible values. */
+  markOf?(cell: number): "right" | "wrong" | "open";
 }
 
 export interface Scene {

@@ -187,7 +187,8 @@ function drawCell(box: Box, at: number, { lane, own }: Placed, drawing: Drawing)
   const value = values[at] ?? "";
   const shown = cut(value, lane.digits);
   const other = others.get(at);
-  const mark = own.isExact === true ? colours.good : colours.bad;
+  const { good: right, bad: wrong, hues } = colours;
+  const mark = { right, wrong, open: hues[0] }[own.markOf?.(at) ?? "wrong"];
   const isMarked = other !== undefined || faults.has(at);
   const hasPair = other !== undefined && box.height >= PAIR;
   const middle = box.x + box.width / 2;
@@ -195,7 +196,7 @@ function drawCell(box: Box, at: number, { lane, own }: Placed, drawing: Drawing)
     middle,
     box.y + box.height * (hasPair ? 0.36 : 0.5) + metrics.font * 0.35,
     shown,
-    `fill="${isMarked ? mark : colours.ink}" font-size="${metrics.font}" text-anchor="middle"`,
+    `fill="${isMarked && mark !== hues[0] ? mark : colours.ink}" font-size="${metrics.font}" text-anchor="middle"`,
   );
   const small = `fill="${colours.soft}" font-size="9" text-anchor="end"`;
   const under = `fill="${colours.soft}" font-size="${UNDER}" text-anchor="middle"`;

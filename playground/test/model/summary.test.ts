@@ -117,11 +117,15 @@ test("every preset that runs has one to three sentences of at most 120 character
 // prettier-ignore
 const ROUTES: readonly (readonly [state: State, sentence: string])[] = [
   [call("ScatterND", add, [4, 3], [[3, 1], "1 -1 1"], [3, 3]),
-    "Each row of numbers goes to the row its index names. Two went to row 1, so they add up."],
+    "Each row of numbers goes to the row its index names. Two went to row 1, so they add up: 1 + 1 + 1 = 3 in the first cell."],
   [call("ScatterND", {}, [4, 3], [[3, 1], "1 1 1"], [3, 3]),
     "Each row of numbers goes to the row its index names. Three went to row 1, so the last one stays."],
   [call("ScatterND", add, [4, 3], [[4, 1], "2 1 1 2"], [4, 3]),
-    "Each row of numbers goes to the row its index names. Two went to row 1, for example, so they add up."],
+    "Each row of numbers goes to the row its index names. Two went to row 1, for example, so they add up: 1 + 1 + 1 = 3 in the first cell."],
+  [call("ScatterND", { reduction: "max" }, [4], [[2, 1], "1 1"], [2]),
+    "Each number goes to the cell its index names. Two went to element [1], so the largest stays: max(1, 1, 1) = 1."],
+  [call("ScatterND", add, [4], [[4, 1], "1 1 1 1"], [4]),
+    "Each number goes to the cell its index names. Four went to element [1], so they add up."],
   [call("ScatterND", { reduction: "max" }, [4], [[2, 1], "1 -1"], [2]),
     "Each number goes to the cell its index names. The larger of the two stays."],
   [call("ScatterND", {}, [2, 3, 4], [[2, 1], "1 0"], [2, 3, 4]),
