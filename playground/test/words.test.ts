@@ -195,6 +195,19 @@ test("in every layout, a line leads from each update to its row, and the verb st
   }
 });
 
+test("a bubble that fits into the gap between two tables covers neither", async () => {
+  const hash = "ai.onnx/GatherND/13;float32:4,3:0*12;int64:2,1:1,9";
+  await using opened = await site.open(hash, { viewport: { width: 1024, height: 768 } });
+  const [bubble, cell, table] = await Promise.all(
+    [".bubble", "#cell-1-1", '[data-tensor="0"] table'].map((one) =>
+      opened.page.locator(one).boundingBox(),
+    ),
+  );
+  assert.ok(bubble !== null && cell !== null && table !== null);
+  assert.ok(bubble.x >= cell.x + cell.width, "the cell is covered");
+  assert.ok(bubble.x + bubble.width <= table.x, "data is covered");
+});
+
 test("an error stands in a bubble beside its cell, until another cell is pointed at", async () => {
   for (const viewport of [
     { width: 1440, height: 900 },

@@ -29,6 +29,7 @@ export const OPERATORS_ACCEPTED: readonly Accepted[] = [
     ...OPENVINO,
     facts: { words: ["other bits"], dtype: ["float64"] },
     reason: "float64 in float32, where infinities become the largest finite number",
+    isRare: true,
   },
   ...[OPENVINO, REFERENCE].map((peer) => ({
     ...peer,

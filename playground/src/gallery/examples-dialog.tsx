@@ -6,6 +6,7 @@ import type { Preset } from "../examples/preset.ts";
 import { CONFUSIONS_GROUP, EXAMPLES } from "../examples/presets.ts";
 import { START_GROUP } from "../examples/start.ts";
 import { searchIn } from "../widgets/query.ts";
+import { useTheme } from "../widgets/theme.tsx";
 import { Thumb } from "./thumb.tsx";
 
 export interface ExamplesProps {
@@ -51,6 +52,7 @@ const focused = (field: HTMLInputElement | null): void => {
 
 export function Examples({ chosen, onPreset, onOwn, onClose }: ExamplesProps): JSX.Element {
   const [words, setWords] = useState("");
+  const theme = useTheme();
   const found = foundExamples(words);
   const cards = found.filter(isCard);
   const rest = found.filter((one) => !isCard(one));
@@ -82,7 +84,7 @@ export function Examples({ chosen, onPreset, onOwn, onClose }: ExamplesProps): J
           {cards.map((one) => (
             <li key={one.id}>
               <button class="card" {...common(one.id)}>
-                <Thumb state={one.state} />
+                <Thumb state={one.state} theme={theme} />
                 <b>{one.question}</b>
                 <small class="kind">{kindOf(one)}</small>
               </button>

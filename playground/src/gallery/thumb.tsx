@@ -4,12 +4,16 @@ import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
 import { viewOf } from "../cells/view.ts";
 import type { State } from "../values/state.ts";
-import { useTheme } from "../widgets/theme.tsx";
 import { sceneOfCall } from "../writing/scene.ts";
 import { toSVG } from "../writing/svg.ts";
+import type { SvgTheme } from "../writing/svg-text.ts";
 
-export function Thumb({ state }: { readonly state: State }): JSX.Element {
-  const theme = useTheme();
+interface ThumbProps {
+  readonly state: State;
+  readonly theme: SvgTheme;
+}
+
+export function Thumb({ state, theme }: ThumbProps): JSX.Element {
   const drawn = useMemo(() => {
     const scene = sceneOfCall(viewOf(state));
     return scene === null ? "" : toSVG({ ...scene, title: "", sentences: [] }, theme);

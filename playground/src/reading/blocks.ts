@@ -137,7 +137,7 @@ function typeOfCall(name: string): DType | null {
 function made(call: Call, wrong: Wrong): Block {
   const { name, start } = call;
   if (!isArrayCall(call)) {
-    const title = (call.self === null ? name : `.${name}`).slice(0, 40);
+    const title = call.self !== null ? `.${name}`.slice(0, 40) : name.slice(0, 40) || "an object";
     throw wrong(
       `${title} is not supported here: print the array, and paste what is printed`,
       start,

@@ -120,11 +120,11 @@ const modelIn = (opened: Opened): OpenedModel | null =>
 /** The time in milliseconds after which the page shows that it reads. */
 const PATIENCE = 300;
 
-/** Reads one thing at a time: a new reading cancels the one before, and so does another call. */
-function useReading(generation: number) {
+/** Reads one thing at a time: a new reading, another call and the end of the component cancel the one before. */
+export function useReading(generation: number) {
   const [isBusy, setBusy] = useState(false);
   const stop = useRef(() => {});
-  useEffect(() => stop.current(), [generation]);
+  useEffect(() => () => stop.current(), [generation]);
   const read = async (opened: Opened): Promise<Read> => {
     stop.current();
     const ending = new AbortController();

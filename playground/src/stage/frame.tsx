@@ -81,6 +81,11 @@ function besideOf(
 ): { readonly isBefore: boolean; readonly room: number } {
   const at = lanes.indexOf(lane);
   const tier = tiers.find((one) => one.includes(at)) ?? [at];
+  // Beside the last column, a bubble that fits into the gutter covers no cell.
+  const gutter = tier.at(-1) === at ? 0 : metrics.gutters[gutters[at]];
+  const free = lane.width - box.left - box.width + gutter - 2 * GAP;
+  const isLast = box.left + box.width > lane.tableWidth - lane.cell;
+  if (isLast && free >= WIDTHS.least) return { isBefore: false, room: Math.min(free, WIDTHS.most) };
   const widthOf = (tables: readonly number[]): number =>
     tables.reduce(
       (sum, one, i) => sum + lanes[one].width + (i === 0 ? 0 : metrics.gutters[gutters[one - 1]]),
@@ -89,11 +94,6 @@ function besideOf(
   const begin = widthOf(tier.slice(0, tier.indexOf(at) + 1)) - lane.width;
   const before = begin + box.left - GAP;
   const after = Math.max(...tiers.map(widthOf)) - begin - box.left - box.width - GAP;
-  // Beside the last column, a bubble in the gutter covers no cell.
-  const isLast = box.left + box.width > lane.tableWidth - lane.cell;
-  const gutter = tier.at(-1) === at ? 0 : metrics.gutters[gutters[at]];
-  const free = lane.width - box.left - box.width + gutter - 2 * GAP;
-  if (isLast && free >= WIDTHS.least) return { isBefore: false, room: Math.min(free, WIDTHS.most) };
   const isBefore = after < WIDTHS.enough && before > after;
   const room = Math.max(WIDTHS.least, Math.min(WIDTHS.most, isBefore ? before : after));
   return { isBefore, room };

@@ -53,7 +53,11 @@ function placeOf({ addressed }: Story, shape: readonly number[], axes: readonly 
   return `the position its index names on axis ${axes.join(" and ")}, at its own place on the other axes`;
 }
 
-function met(story: Story, data: Tensor, { coordinates, count }: Story["summary"]["most"][number]) {
+function met(
+  story: Story,
+  data: Tensor,
+  { coordinates, count }: Story["summary"]["most"][number],
+): string {
   const name = nameOf(coordinates, data.shape, story.addressed);
   const one = story.summary.repeats === 1 ? name : `${name}, for example`;
   const words = capital(inWords(count));

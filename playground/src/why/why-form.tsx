@@ -1,16 +1,16 @@
 /** The form of the panel "Why is mine different?", which accepts another runtime's output as text or file. */
 
 import type { JSX } from "preact";
-import { useRef, useState } from "preact/hooks";
-import { reading } from "../reading/in-worker.ts";
-import type { State } from "../values/state.ts";
+import { useRef } from "preact/hooks";
+import type { Session } from "../cells/session.ts";
+import { useReading } from "../reading/use-files.ts";
 import type { Why } from "./use-why.ts";
 
 interface ActualFormProps extends Pick<
   Why,
   "hasSource" | "onText" | "onFile" | "onRefusal" | "onClear"
 > {
-  readonly state: State;
+  readonly session: Session;
   readonly error: string | null;
 }
 
@@ -69,30 +69,22 @@ export function ActualForm(props: ActualFormProps): JSX.Element {
   );
 }
 
-/** Reads a file as a dropped file is read: in a worker if it is large. The button then cancels the reading. */
-function FileChoice({ state, onFile, onRefusal }: ActualFormProps): JSX.Element {
+/** Reads a file as a dropped file is read. While the reading takes long, the button cancels it. */
+function FileChoice({ session, onFile, onRefusal }: ActualFormProps): JSX.Element {
   const field = useRef<HTMLInputElement>(null);
-  const [ending, setEnding] = useState<AbortController | null>(null);
+  const { isBusy, read, cancel } = useReading(session.generation);
   const take = async (file: File): Promise<void> => {
-    const own = new AbortController();
-    setEnding(own);
-    const found = await reading({ files: [file], state }, own.signal);
-    if (own.signal.aborted) return;
-    setEnding(null);
+    const found = await read({ files: [file], state: session.latest() });
     if (found === null) return;
     const [choice] = "error" in found ? [] : found.choices;
     if ("error" in found) onRefusal(found.error);
     else if (choice?.kind === "tensor") onFile(choice.input);
-    else onRefusal([...found.remarks, `${found.name} is no file with a single tensor`].join(" "));
-  };
-  const cancel = (): void => {
-    ending?.abort();
-    setEnding(null);
+    else onRefusal([...found.remarks, `${found.name} does not hold exactly one tensor`].join(" "));
   };
   return (
     <>
-      <button type="button" onClick={ending === null ? () => field.current?.click() : cancel}>
-        {ending === null ? "Choose a file" : "Cancel the reading"}
+      <button type="button" onClick={isBusy ? cancel : () => field.current?.click()}>
+        {isBusy ? "Cancel the reading" : "Choose a file"}
       </button>
       <input
         ref={field}

@@ -33,7 +33,7 @@ export function Why(props: WhyProps): JSX.Element {
       onKeyDown={(event) => event.key === "Escape" && !isBeside && onClose()}
     >
       <Head onClose={onClose} />
-      <ActualForm {...why} state={state} error={found?.error ?? null} />
+      <ActualForm {...why} session={props.session} error={found?.error ?? null} />
       <Result actual={actual} comparison={comparison} />
       {canStand && (
         <div class="row">

@@ -61,7 +61,7 @@ export function sceneOfCall(call: CallView): Scene | null {
   const ids = [...inputs.keys(), "output" as const];
   const digits = ids.map((id) => widest(cellsOf(id).values));
   const tensors = placedOf(state, version, outputShapeOf(call), digits);
-  const layout = sideBySide({ op: state.op, axis: axisOf(state, version), tensors });
+  const layout = inOneTier({ op: state.op, axis: axisOf(state, version), tensors });
   const typeOf = (id: number | "output"): string =>
     (id === "output" ? picture?.output.dtype : state.inputs[id]?.dtype) ?? "";
   return {
@@ -85,7 +85,8 @@ function resultOf(picture: Picture | null): Pick<Cells, "values" | "tints" | "hi
   return outputCells(picture, tints, hitsOf(links, "output", output.size), links.count, null);
 }
 
-function sideBySide(call: Parameters<typeof layOut>[0]): Layout {
+/** Returns the layout with all tables side by side, in the smallest picture that has room for them. */
+function inOneTier(call: Parameters<typeof layOut>[0]): Layout {
   for (let { width } = ROOM; ; width += 100) {
     const layout = layOut(call, { ...ROOM, width });
     if (layout.tiers.length === 1 || width > WIDEST) return layout;

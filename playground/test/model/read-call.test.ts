@@ -85,13 +85,14 @@ for (const [text, call, output] of READ) {
 /** What a call does in its library and not on the page; negative indices were measured with torch 2.15, TensorFlow 2.21 and JAX 0.10. */
 // prettier-ignore
 const REMARKS: readonly (readonly [text: string, remark: RegExp | null])[] = [
-  [`torch.zeros(3).scatter_(0, torch.tensor([-1]), torch.tensor([5.]))`, /^PyTorch refuses a negative index here; ONNX counts/],
+  [`torch.zeros(3).scatter_(0, torch.tensor([-1]), torch.tensor([5.]))`, /^The library refuses a negative index here; ONNX counts/],
   [`torch.zeros(3).scatter_(0, torch.tensor([1]), torch.tensor([-5.]))`, null],
   [`torch.zeros(3).index_fill_(0, torch.tensor([-1]), 5.)`, null],
   [`torch.take_along_dim(torch.zeros(3), torch.tensor([-1]), 0)`, null],
-  [`tf.gather([1, 2], [-1])`, /^TensorFlow refuses a negative index here/],
-  [`tf.math.unsorted_segment_sum([1., 2.], [-1, 0], 2)`, /^A negative segment is left out there/],
-  [`jax.ops.segment_sum(jnp.array([1., 2.]), jnp.array([-1, 0]), 2)`, /^A negative segment is left out there/],
+  [`tf.gather([1, 2], [-1])`, /^The library refuses a negative index here/],
+  [`tf.math.unsorted_segment_sum([1., 2.], [-1, 0], 2)`, /^The library leaves out a negative segment/],
+  [`tf.math.segment_sum([1., 2.], [-1, 0])`, /^The library refuses a negative index here/],
+  [`jax.ops.segment_sum(jnp.array([1., 2.]), jnp.array([-1, 0]), 2)`, /^The library leaves out a negative segment/],
   [`np.take([1, 2], [-1], axis=0)`, null],
   [`np.take([1, 2], [0, 5], axis=0, mode="wrap")`, /^The mode wrap is not applied: an index out of range is reported/],
   [`np.take([1, 2], [0, 1], axis=0, mode="raise")`, null],
@@ -190,6 +191,7 @@ const REFUSED: readonly (readonly [text: string, sentence: RegExp])[] = [
   [`x = np.array([1, 2])\ny = x[x > 1]`, /the text does not assign|is not|bool/],
   [`x = np.array([1, 2])\ny = x[[True, False]]`, /a boolean mask is not supported here/],
   [`x = np.array([1, 2])\nx = np.array([1, 2])\ny = x[[0]]`, /x is assigned twice/],
+  [`{"data": [1], 2}`, /^line 1, column 1: an object is not supported here/],
   [`jnp.array([1, 2]).at[[0]].sum(3)`, /is not a call that is read$/],
   [`np.add.at([1], [0], [1], 7)`, /no parameter for the argument/],
   [`x = torch.tensor([0.])\nx.index_add_(0, torch.tensor([0]), torch.tensor([1.]), alpha=2)`, /alpha is not supported/],

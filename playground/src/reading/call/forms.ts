@@ -68,58 +68,56 @@ function gatherBatches(given: Bound): Draft {
 
 /**
  * The library, names and parameters of functions. A parameter may have several names, separated by a bar, and has a role
- * after a colon, unless the role is its name. The first parameter is the array that a method is called on.
+ * after a colon, unless the role is its name. The first parameter is the array that a method is called on. The last entry
+ * says what the library does with a negative index, as measured with torch 2.15, TensorFlow 2.21 and JAX 0.10: counts it
+ * from the end, leaves it out, or refuses it.
  */
 type Form = readonly [
   library: string,
   names: string,
   parameters: string,
   draft: (given: Bound) => Draft | null,
+  negative: "counted" | "left out" | "refused",
 ];
 
 // prettier-ignore
 const FORMS: readonly Form[] = [
-  ["torch", "scatter", "input:data, dim:axis, index:indices, src|value:updates, reduce", elements],
-  ["torch", "scatter_add", "input:data, dim:axis, index:indices, src:updates", elements],
-  ["torch", "scatter_reduce", "input:data, dim:axis, index:indices, src:updates, reduce, include_self", elements],
-  ["torch", "gather", "input:data, dim:axis, index:indices, sparse_grad", gatherElements],
-  ["torch", "take_along_dim", "input:data, indices, dim:axis", gatherElements],
-  ["torch", "index_select", "input:data, dim:axis, index:indices", gather],
-  ["torch", "F.embedding functional.embedding", "input:indices, weight:data, padding_idx, sparse", embedding],
-  ["torch", "index_add index_copy", "input:data, dim:axis, index:indices, source|tensor:updates, alpha", slices],
-  ["torch", "index_fill", "input:data, dim:axis, index:indices, value:updates", slices],
-  ["torch", "index_put", "input:data, indices, values:updates, accumulate", indexed],
-  ["numpy", "put_along_axis", "arr:data, indices, values:updates, axis, mode, inplace", put],
-  ["numpy", "take_along_axis", "arr:data, indices, axis, mode", gatherElements],
-  ["numpy", "take", "a:data, indices, axis, out, mode", take],
-  ["numpy", "add.at subtract.at multiply.at maximum.at minimum.at", "a:data, indices, b:updates", indexed],
-  ["tf", "tensor_scatter_nd_update tensor_scatter_nd_add tensor_scatter_nd_sub", "tensor:data, indices, updates, name", tuples],
-  ["tf", "tensor_scatter_nd_max tensor_scatter_nd_min", "tensor:data, indices, updates, name", tuples],
-  ["tf", "scatter_nd", "indices, updates, shape, name", intoZeros],
-  ["tf", "gather", "params:data, indices, validate_indices, axis, batch_dims, name", gatherBatches],
-  ["tf", "gather_nd", "params:data, indices, batch_dims, name", gatherND],
-  ["tf", "math.unsorted_segment_sum math.segment_sum", "data:updates, segment_ids:indices, num_segments, name", segments],
-  ["jax", "ops.segment_sum", "data:updates, segment_ids:indices, num_segments, indices_are_sorted", segments],
+  ["torch", "scatter", "input:data, dim:axis, index:indices, src|value:updates, reduce", elements, "refused"],
+  ["torch", "scatter_add", "input:data, dim:axis, index:indices, src:updates", elements, "refused"],
+  ["torch", "scatter_reduce", "input:data, dim:axis, index:indices, src:updates, reduce, include_self", elements, "refused"],
+  ["torch", "gather", "input:data, dim:axis, index:indices, sparse_grad", gatherElements, "refused"],
+  ["torch", "take_along_dim", "input:data, indices, dim:axis", gatherElements, "counted"],
+  ["torch", "index_select", "input:data, dim:axis, index:indices", gather, "refused"],
+  ["torch", "F.embedding functional.embedding", "input:indices, weight:data, padding_idx, sparse", embedding, "refused"],
+  ["torch", "index_add index_copy", "input:data, dim:axis, index:indices, source|tensor:updates, alpha", slices, "refused"],
+  ["torch", "index_fill", "input:data, dim:axis, index:indices, value:updates", slices, "counted"],
+  ["torch", "index_put", "input:data, indices, values:updates, accumulate", indexed, "counted"],
+  ["numpy", "put_along_axis", "arr:data, indices, values:updates, axis, mode, inplace", put, "counted"],
+  ["numpy", "take_along_axis", "arr:data, indices, axis, mode", gatherElements, "counted"],
+  ["numpy", "take", "a:data, indices, axis, out, mode", take, "counted"],
+  ["numpy", "add.at subtract.at multiply.at maximum.at minimum.at", "a:data, indices, b:updates", indexed, "counted"],
+  ["tf", "tensor_scatter_nd_update tensor_scatter_nd_add tensor_scatter_nd_sub", "tensor:data, indices, updates, name", tuples, "refused"],
+  ["tf", "tensor_scatter_nd_max tensor_scatter_nd_min", "tensor:data, indices, updates, name", tuples, "refused"],
+  ["tf", "scatter_nd", "indices, updates, shape, name", intoZeros, "refused"],
+  ["tf", "gather", "params:data, indices, validate_indices, axis, batch_dims, name", gatherBatches, "refused"],
+  ["tf", "gather_nd", "params:data, indices, batch_dims, name", gatherND, "refused"],
+  ["tf", "math.unsorted_segment_sum", "data:updates, segment_ids:indices, num_segments, name", segments, "left out"],
+  ["tf", "math.segment_sum", "data:updates, segment_ids:indices, name", segments, "refused"],
+  ["jax", "ops.segment_sum", "data:updates, segment_ids:indices, num_segments, indices_are_sorted", segments, "left out"],
 ];
 
-/** What libraries do with a negative index that is not counted from the end, as measured with each of them. */
-const NEGATIVE: Readonly<Record<string, string | undefined>> = Object.assign(Object.create(null), {
-  torch: "PyTorch refuses a negative index here; ONNX counts it from the end.",
-  tf: "TensorFlow refuses a negative index here; ONNX counts it from the end.",
-});
-const SEGMENT = "A negative segment is left out there; the page counts it from the end.";
-/** Functions that count a negative index from the end. */
-const COUNTS = /^(?:index_put|index_fill|take_along_dim)$/;
+const DIFFERENCES: Readonly<Record<Exclude<Form[4], "counted">, string>> = {
+  refused: "The library refuses a negative index here; ONNX counts it from the end.",
+  "left out": "The library leaves out a negative segment; the page counts it from the end.",
+};
 
 /** Adds what the page and the library do in different ways. */
-function withDifferences(draft: Draft, library: string, given: Bound): Draft | null {
+function withDifferences(draft: Draft, negative: Form[4], given: Bound): Draft | null {
   const isNegative = draft.inputs.indices?.values.some((index) => index.startsWith("-")) === true;
-  const negative = given.name.includes("segment") ? SEGMENT : NEGATIVE[library];
-  const differences = [
-    isNegative && negative !== undefined && !COUNTS.test(given.name) ? negative : "",
-    given.has("mode") && given.word("mode") !== "raise" ? modeRemark(given.word("mode")) : "",
-  ];
-  return differences.filter((one) => one !== "").reduce<Draft | null>(withRemark, draft);
+  const compared =
+    isNegative && negative !== "counted" ? withRemark(draft, DIFFERENCES[negative]) : draft;
+  const mode = given.word("mode");
+  return mode === "" || mode === "raise" ? compared : withRemark(compared, modeRemark(mode));
 }
 
 export const modeRemark = (mode: string): string =>
@@ -146,10 +144,10 @@ export function libraryCall(
   for (const name of [path.slice(-2).join("."), path[path.length - 1]]) {
     const found = forms.find(([, all]) => all.split(" ").includes(name));
     if (found === undefined) continue;
-    const [own, , parameters, draft] = found;
+    const [, , parameters, draft, negative] = found;
     const bound = new Bound(names, call, name, parameters, given);
     const drafted = draft(bound);
-    return drafted && withDifferences(drafted, own, bound);
+    return drafted && withDifferences(drafted, negative, bound);
   }
   return null;
 }

@@ -75,9 +75,9 @@ function shown(statement: Statement): Statement {
   return inner === undefined ? statement : shown({ ...statement, value: inner });
 }
 
-/** Checks for an object literal whose entries have names. */
+/** Checks for an object literal whose entries all have names. */
 const isObject = (value: Value): value is Call =>
-  value.kind === "call" && value.name === "" && value.self === null;
+  value.kind === "call" && value.name === "" && value.arguments.every(({ name }) => name !== null);
 
 /** The lengths of titles in a sentence and of a call's title. */
 const SHORT = 40;
